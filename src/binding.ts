@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
 import type { Admit } from './admit.ts';
 import type { Config } from './config.ts';
+import { sharesOf } from './http/descriptors.ts';
 import type { Doors } from './http/doors.ts';
 import { Listeners, type Together } from './http/listeners.ts';
 import type { Metrics } from './http/metrics.ts';
@@ -12,7 +13,6 @@ import { OPERATORS } from './http/places.ts';
 import { Port, type PortParts } from './http/port.ts';
 import { newBodyRoom } from './http/receiving.ts';
 import { LIVEZ } from './http/routes-of-callers.ts';
-import { mostConnections } from './http/sockets.ts';
 
 /** Who watches and who operates are few. */
 const MOST_OF_OPERATORS = 256;
@@ -49,7 +49,7 @@ export class Ports {
     this.#config = config;
     this.#isShared = workers > 1;
     const parts = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
-    const most = Math.floor(mostConnections(workers) / workers);
+    const most = Math.floor(sharesOf(workers).connections / workers);
     // A listener of their own has its own share: neither side can take all descriptors from the other.
     const ofOperators =
       config.metricsPort === undefined

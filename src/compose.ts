@@ -27,6 +27,7 @@ import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from
 import { PACKING } from './feeds/pack.ts';
 import { SOURCES, sourcesWithout } from './feeds/sources.ts';
 import { createFilters } from './filter.ts';
+import { sharesOf } from './http/descriptors.ts';
 import { createLearn } from './learn.ts';
 import { createLookup } from './lookup.ts';
 import { filterHere, type Make } from './make.ts';
@@ -188,7 +189,8 @@ export function openResolver(
     cacheEntries: Math.ceil(DNS_CAPS.cacheEntries / workers),
     cacheBytes: Math.ceil(DNS_CAPS.cacheBytes / workers),
   };
-  const asking = { servers: dnsServers, sentinels: dnsSentinels, caps };
+  const sockets = Math.floor(sharesOf(workers).dns / workers);
+  const asking = { servers: dnsServers, sentinels: dnsSentinels, caps, sockets };
   return createResolver({ failed: tellFault, ...options, ...asking });
 }
 

@@ -71,6 +71,8 @@ export interface Crew {
   readonly workers: number;
   /** Of all of them. */
   readonly buckets: SharedBuckets;
+  /** Somebody else still listens there too, and tells callers to come again. */
+  isStarting(): boolean;
   /** What all of them tell together. */
   readonly whole: Whole;
   /** One thread makes the next catalog for all of them. */
@@ -176,11 +178,12 @@ async function start(parts: Starting): Promise<Service> {
   const freshness = observeParts(parts, catalog, learn);
   const watchdog = watchLoop(metrics, log);
   const whole = crew?.whole ?? { health: () => resolver.health(), metrics: metrics.text };
-  const told = { isDraining: () => ports.port.isDraining, tell: tellOfReadiness(log) };
+  const isDraining = () => ports.port.isDraining;
+  const told = { isDraining, isStarting: () => crew?.isStarting() === true, tell: tellOfReadiness(log) };
   const probes = probeEndpoints({ store, catalog, whole, freshness, ...told });
   const { callers, ofOperators, invite } = await surfaceOf(config, {
     ...{ filters, doors, admit, lookup, rank, metrics, probes, store, catalog, freshness, traffic, clock },
-    ...{ operators, ticks, log, mix, overrides, isDraining: told.isDraining },
+    ...{ operators, ticks, log, mix, overrides, isDraining },
     addressesOf: host => learn.infra().graph([{ host, preference: 0 }], catalog())[0]?.addresses ?? [],
     workers: crew?.workers,
   });

@@ -5,7 +5,7 @@ import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
 import type { Word } from './sentinels.ts';
 import type { Others, Servers } from './servers.ts';
 import type { Server } from './settings.ts';
-import { type Carried, carry, type Failure } from './transport.ts';
+import type { Carried, Failure } from './transport.ts';
 import type { QuestionType } from './wire.ts';
 
 export interface Question {
@@ -111,14 +111,16 @@ class Asked implements Asking {
     const server = this.#sends[this.#next++];
     if (this.#next < this.#sends.length) this.#wait(() => this.#sendAgain());
     if (!server || this.#refused.includes(server)) return this.#goOn();
-    const carried = carry(server, name, type, told => {
+    const carried = this.#servers.carry(server, name, type, told => {
       this.#waiting = this.#waiting.filter(sent => sent.carried !== carried);
       const found = 'reply' in told && find(told.reply, name, type);
       if (found) return this.#hear(server, found);
       this.#blame(server);
       this.#refuse(server, 'failure' in told ? told.failure : 'open');
     });
-    this.#waiting = [...this.#waiting, { server, carried }];
+    if (carried) this.#waiting = [...this.#waiting, { server, carried }];
+    // It says nothing about the name that nobody was asked.
+    else if (this.#waiting.length === 0) this.#why = 'cancelled';
   }
 
   #sendAgain(): void {

@@ -20,6 +20,24 @@ export interface FlightCaps {
   readonly budgetMs: number;
 }
 
+/** That all of them take: some questions are asked twice, or over TCP. */
+const SOCKETS = 1_200;
+
+/** With fewer sockets fewer at a time, in the same parts: who waits for a place is answered, who gets no socket is not. */
+export function flightsWithin(caps: FlightCaps, sockets: number): Partial<FlightCaps> {
+  const share = Math.min(1, sockets / SOCKETS);
+  const part = ({ most, perZone, perKey }: PlaceCaps): PlaceCaps => ({
+    most: Math.ceil(most * share),
+    perZone: Math.ceil(perZone * share),
+    perKey: Math.ceil(perKey * share),
+  });
+  const { places, slow, background, slowBackground } = caps;
+  return {
+    ...{ places: part(places), slow: part(slow) },
+    ...{ background: part(background), slowBackground: part(slowBackground) },
+  };
+}
+
 /** `key`: whose place it has. */
 type Fly = (name: string, withinMs: number, key: string) => Inquiry<Mail>;
 

@@ -8,7 +8,7 @@ import type { Steps } from '../core/steps.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';
-import { type FlightCaps, Flights } from './flights.ts';
+import { type FlightCaps, Flights, flightsWithin } from './flights.ts';
 import { type Inquiry, inquire, inquireAddresses, type Put } from './inquiry.ts';
 import { Memory, type MemoryCaps } from './memory.ts';
 import { Servers } from './servers.ts';
@@ -55,6 +55,8 @@ export interface ResolverOptions {
   /** The process's own where left out: what is kept must not live longer or shorter because a clock was set. */
   readonly ticks?: Ticks | undefined;
   readonly caps?: Partial<DnsCaps>;
+  /** That it may have open at a time. */
+  readonly sockets?: number;
   /** Names that certainly receive mail, by which servers prove themselves; none: every server is believed. */
   readonly sentinels?: readonly string[];
   /** Told when other servers are believed than before. */
@@ -91,12 +93,13 @@ class CachingResolver implements DnsResolver {
 
   constructor(options: ResolverOptions) {
     const ticks = options.ticks ?? (() => performance.now());
-    this.#caps = { ...DNS_CAPS, ...options.caps };
+    const { sockets = Number.POSITIVE_INFINITY } = options;
+    this.#caps = { ...DNS_CAPS, ...flightsWithin(DNS_CAPS, sockets), ...options.caps };
     this.#observe = options.observe;
     this.#failed = options.failed;
     this.#memory = new Memory(this.#caps, ticks);
     this.#servers = new Servers({
-      ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [] },
+      ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [], sockets },
       drop: (since, lied) => this.#memory.drop(since, lied),
       changed: () => options.changed?.(),
     });

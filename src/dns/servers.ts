@@ -5,6 +5,8 @@ import type { ResolverHealth, Ticks } from '../core/ports.ts';
 import { type SentinelParts, Sentinels, type Word } from './sentinels.ts';
 import { parseServer, type Server } from './settings.ts';
 import { problemText } from './testimony.ts';
+import { type Carried, carry, type Told } from './transport.ts';
+import type { QuestionType } from './wire.ts';
 
 const FAILURES_TO_REST = 3;
 const REST_MS = 5_000;
@@ -38,6 +40,8 @@ export interface Others {
 }
 
 export interface ServersParts {
+  /** That questions may have at a time. */
+  readonly sockets: number;
   /** The system's when undefined. */
   readonly list: readonly string[] | undefined;
   readonly ticks: Ticks;
@@ -59,9 +63,12 @@ export class Servers {
   readonly #sentinels: Sentinels;
   readonly #sentinelNames: readonly string[];
   readonly #changed: () => void;
+  readonly #mostSockets: number;
+  #sockets = 0;
 
-  constructor({ list, ticks, sentinels, drop, changed }: ServersParts) {
+  constructor({ list, ticks, sentinels, drop, changed, sockets }: ServersParts) {
     const texts = list ?? getServers();
+    this.#mostSockets = sockets;
     this.#ticks = ticks;
     this.#changed = changed;
     this.#sentinelNames = sentinels;
@@ -90,6 +97,27 @@ export class Servers {
     const servers = [...awake, ...resting].map(one => one.server);
     const isBelieved = (server: Server) => this.#sentinels.problem(server) === undefined;
     return [...servers.filter(isBelieved), ...servers.filter(server => !isBelieved(server))];
+  }
+
+  /** Undefined where there is no socket left for it: callers need theirs more than one name its answer. */
+  carry(server: Server, name: string, type: QuestionType, done: (told: Told) => void): Carried | undefined {
+    if (this.#sockets >= this.#mostSockets) return undefined;
+    let isOpen = true;
+    const ended = () => {
+      if (isOpen) this.#sockets--;
+      isOpen = false;
+    };
+    this.#sockets++;
+    const carried = carry(server, name, type, told => {
+      ended();
+      done(told);
+    });
+    return {
+      close() {
+        ended();
+        carried.close();
+      },
+    };
   }
 
   /** Whether what a server said counts; it may have to prove itself first. */

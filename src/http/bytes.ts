@@ -6,8 +6,26 @@ const EMPTY_LINE = '\r\n\r\n';
 /** A head is never larger: the parser refuses it. */
 export const MOST_HEAD = 8 * 1024;
 
-/** Behind the first empty line, or the end of all. By hand: `indexOf` takes 1.3 µs for what this does in 0.2 (2026-11-15). */
-export function headEnd(bytes: Buffer): number {
+const EMPTY_LINE_CODE = 0x0d_0a_0d_0a;
+
+/** The last three bytes of all that has come, as a number. */
+export function lastThree(before: number, bytes: Buffer): number {
+  let three = before;
+  for (let at = Math.max(0, bytes.length - 3); at < bytes.length; at++)
+    three = ((three << 8) | bytes[at]!) & 0xff_ff_ff;
+  return three;
+}
+
+/**
+ * Behind the first empty line, which may have begun in the three bytes before, or the end of all. By hand: `indexOf` takes
+ * 1.3 µs for what this does in 0.2 (2026-11-15).
+ */
+export function headEnd(bytes: Buffer, before = 0): number {
+  let four = before;
+  for (let at = 0; before !== 0 && at < 3 && at < bytes.length; at++) {
+    four = (four << 8) | bytes[at]!;
+    if (four === EMPTY_LINE_CODE) return at + 1;
+  }
   let at = 3;
   while (at < bytes.length) {
     const byte = bytes[at];

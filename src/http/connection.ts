@@ -29,6 +29,8 @@ export interface ConnectionParts extends ReadingParts {
   readonly moved: (one: Connection) => void;
 }
 
+const ignore = () => {};
+
 export class Connection implements OpenLine {
   readonly socket: Socket;
   /** Of the peer, which is a proxy where those are trusted. */
@@ -67,10 +69,8 @@ export class Connection implements OpenLine {
     this.#fairness = parts.fairness;
     this.#farewell = new Farewell(socket, parts.lingering, parts.isProxy ? undefined : this.#unread);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
-    socket.on('error', () => {});
+    socket.on('error', ignore);
     this.#reading = new Reading(this, parts);
-    // Node ends a connection by destroying it, and what the peer had sent meanwhile resets it under its last answers.
-    socket.destroySoon = () => this.end();
   }
 
   /** No request is on its way over it. */

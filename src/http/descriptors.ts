@@ -1,4 +1,4 @@
-/** How many files and sockets may be open at a time. */
+/** How many files and sockets may be open at a time, and what for. */
 
 import { readFileSync } from 'node:fs';
 
@@ -19,4 +19,25 @@ export function descriptors(): number {
   } catch {
     return LIKELY_DESCRIPTORS;
   }
+}
+
+/** Of the store, files and threads: 52 with one worker, 75 with three, and some more while lists are updated (2026-11-17). */
+const OWN = { all: 88, ofWorker: 8 };
+/** For questions to DNS, of each worker: all that it may have under way, to each of three servers. */
+const MOST_OF_DNS = 2_400;
+/** Where there are few, callers have most of them. */
+const OTHERS = { fewest: 192, share: 0.3 };
+const MOST_CONNECTIONS = 20_000;
+
+/** How many connections this process may have, and how many sockets to ask DNS with, with so many workers. */
+export function sharesOf(workers: number, limit = descriptors()): { connections: number; dns: number } {
+  const own = OWN.all + OWN.ofWorker * workers;
+  const others = Math.max(
+    OTHERS.fewest,
+    Math.min(own + MOST_OF_DNS * workers, Math.ceil(limit * OTHERS.share)),
+  );
+  return {
+    connections: Math.min(MOST_CONNECTIONS, Math.max(64, limit - others)),
+    dns: Math.max(8 * workers, others - own),
+  };
 }

@@ -41,8 +41,14 @@ export interface Sent {
   ended(): void;
 }
 
+const FAREWELL = Symbol('farewell');
+/** As in intake.ts: one function for all sockets. */
+type Leaving = Socket & { [FAREWELL]: Farewell };
+
 export class Farewell {
   readonly #socket: Socket;
+  /** Node's own. */
+  readonly #destroy: Socket['destroy'];
   readonly #all: Lingering;
   /** Undefined of a trusted proxy, which reads. */
   readonly #sent: Sent | undefined;
@@ -61,13 +67,18 @@ export class Farewell {
     this.#socket = socket;
     this.#all = all;
     this.#sent = sent;
-    const { destroy } = socket;
-    socket.destroy = error => {
-      if (error !== undefined || this.#isDropped || !this.#hasUnread) return destroy.call(socket, error);
-      this.#hold();
-      return socket;
-    };
+    this.#destroy = socket.destroy;
+    (socket as Leaving)[FAREWELL] = this;
+    socket.destroy = Farewell.#leave;
   }
+
+  static readonly #leave = function (this: Leaving, error?: Error): Leaving {
+    const farewell = this[FAREWELL];
+    if (error !== undefined || farewell.#isDropped || !farewell.#hasUnread)
+      return farewell.#destroy.call(this, error) as Leaving;
+    farewell.#hold();
+    return this;
+  } as Socket['destroy'];
 
   /** Called about once a second. False where the peer has had its time, and is gone. */
   tend(now: number): boolean {

@@ -1,6 +1,6 @@
 /** Where Node's parser stands in what a peer sends, as far as that can be told from outside. */
 
-import { blankEnd, headEnd, isBlank, joined, linesIn } from './bytes.ts';
+import { blankEnd, headEnd, isBlank, joined, lastThree, linesIn } from './bytes.ts';
 
 /**
  * Node makes objects of each line of a head: 8 KB of short ones took 75 KB (2026-11-15). Of shorter pieces the lines are
@@ -47,6 +47,8 @@ export class Parsing {
   bodyLeft = 0;
   /** Bytes of empty lines since the last request. */
   #blank = 0;
+  /** Of what is not whole: an empty line may come in two pieces. */
+  #lastThree = 0;
   #headLines = 0;
   #headBytes = 0;
   /** Its lines are among those. */
@@ -68,8 +70,9 @@ export class Parsing {
    */
   endOf(bytes: Buffer): number {
     if (this.isBetween) return blankEnd(bytes, MOST_BLANK + 1) || headEnd(bytes);
-    if (this.isInChunks) return Math.min(headEnd(bytes), MOST_CHUNKED);
-    return this.bodyLeft > 0 ? Math.min(this.bodyLeft, bytes.length) : headEnd(bytes);
+    if (this.bodyLeft > 0 && !this.isInChunks) return Math.min(this.bodyLeft, bytes.length);
+    const end = headEnd(bytes, this.#lastThree);
+    return this.isInChunks ? Math.min(end, MOST_CHUNKED) : end;
   }
 
   /** Before a piece is given to it. False where the head has more lines than anybody needs. */
@@ -102,6 +105,7 @@ export class Parsing {
       this.#headBytes = 0;
       this.#headLines = 0;
     }
+    this.#lastThree = this.isBetween ? 0 : lastThree(this.#lastThree, piece);
     const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
     this.bodyLeft = after.isInBody ? left : 0;
   }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import type { Caller, Job } from './accounts.ts';
 import { hasHead } from './bytes.ts';
 import type { Fairness } from './fairness.ts';
-import { Intake } from './intake.ts';
+import { Intake, type Taker } from './intake.ts';
 import type { OpenLine } from './line.ts';
 import { type Made, Parsing } from './parsing.ts';
 import type { Room } from './room.ts';
@@ -32,7 +32,7 @@ export interface ReadingParts {
   readonly takeLane: (line: OpenLine, piece: Buffer) => boolean;
 }
 
-export class Reading implements Job {
+export class Reading implements Job, Taker {
   readonly isProxy: boolean;
   readonly intake: Intake;
   readonly parsing = new Parsing();
@@ -62,11 +62,7 @@ export class Reading implements Job {
     this.#socket = socket;
     this.#parts = parts;
     this.#whose = new Whose(address, parts.rowOf, parts.isProxy ? parts.isTrustedProxy : undefined);
-    this.intake = new Intake(socket, parts.isProxy, {
-      tell: bytes => parts.held.set(line, bytes),
-      take: bytes => this.#take(bytes),
-      goOn: () => this.#goOn(),
-    });
+    this.intake = new Intake(socket, parts.isProxy, this);
   }
 
   /** Nothing has come of the next request. */
@@ -86,7 +82,7 @@ export class Reading implements Job {
 
   /** Called about once a second. */
   tend(): void {
-    if (this.intake.tended()) this.#goOn(true);
+    if (this.intake.tended()) this.goOn(true);
   }
 
   /** A request was whole, and costs so much. */
@@ -99,7 +95,7 @@ export class Reading implements Job {
   answered(): void {
     const wasInLane = this.#isInLane;
     this.#isInLane = false;
-    if (wasInLane || this.intake.held !== undefined) this.#goOn();
+    if (wasInLane || this.intake.held !== undefined) this.goOn();
   }
 
   caller(): Caller {
@@ -119,8 +115,8 @@ export class Reading implements Job {
     if (this.parsing.isInChunks && intake.held !== undefined) {
       // Each piece of chunks in a turn of the event loop of its own: it may have taken a millisecond.
       intake.pause();
-      setImmediate(() => this.#goOn());
-    } else this.#goOn();
+      setImmediate(() => this.goOn());
+    } else this.goOn();
     return this.#price;
   }
 
@@ -144,17 +140,21 @@ export class Reading implements Job {
       this.#hasPassedParser = true;
       this.#line.refuse(refusal, this.#whose.payer);
     }
-    this.#goOn();
+    this.goOn();
   }
 
-  #take(bytes: Buffer): void {
+  take(bytes: Buffer): void {
     const intake = this.intake;
     if (this.#line.hasEnded) return this.#line.overheard(bytes);
     if (this.#isDone()) return intake.pause();
     if (!intake.add(bytes)) return void this.#socket.destroy();
     if (intake.held !== bytes) intake.account();
-    this.#goOn();
+    this.goOn();
     this.#parts.fairness.polled();
+  }
+
+  tell(bytes: number): void {
+    this.#parts.held.set(this.#line, bytes);
   }
 
   #feedOne(bytes: Buffer): void {
@@ -202,7 +202,7 @@ export class Reading implements Job {
   }
 
   /** Reads what was received, now or in its turn, and receives more only when that is done. */
-  #goOn(isTended = false): void {
+  goOn(isTended = false): void {
     if (this.#line.hasEnded || this.#isWaiting || this.isWorking) return;
     const intake = this.intake;
     if (this.#isDone()) {
@@ -236,7 +236,7 @@ export class Reading implements Job {
     this.#awaitsPeer = true;
     const goOn = () => {
       this.#awaitsPeer = false;
-      this.#goOn();
+      this.goOn();
     };
     if (socket.writableNeedDrain) socket.once('drain', goOn);
     else this.#line.last?.res.once('close', goOn);

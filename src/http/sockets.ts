@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import { plainAddress } from '../core/origin.ts';
 import { MOST_HEAD } from './bytes.ts';
 import { Connection, type ConnectionParts } from './connection.ts';
-import { descriptors } from './descriptors.ts';
 import { Eviction } from './eviction.ts';
 import { watchFlood } from './flood.ts';
 import { LargeAnswers } from './large.ts';
@@ -30,22 +29,8 @@ export interface SocketParts
 
 const TEND_MS = 1_000;
 const TEND_PARTS = 10;
-/**
- * Descriptors for everything else: the store, files, and DNS questions, of which a flood of slow names has 1,000.
- * Where there are few, callers have most of them: a question that gets none is one more that is not answered.
- */
-const OTHER_DESCRIPTORS = { fewest: 192, share: 0.2, most: 1_200 };
-const MOST_CONNECTIONS = 20_000;
 /** Bytes that were received and not read, of all connections: enough for 5,000 who send no body (2026-11-16). */
 const MOST_HELD = 24 * 1024 * 1024;
-
-/** How many connections this process may have, with so many workers that ask DNS. */
-export function mostConnections(workers = 1): number {
-  const limit = descriptors();
-  const { fewest, share, most } = OTHER_DESCRIPTORS;
-  const others = Math.max(fewest, Math.min(most * workers, Math.ceil(limit * share)));
-  return Math.min(MOST_CONNECTIONS, Math.max(64, limit - others));
-}
 
 export class Sockets {
   readonly #parts: SocketParts;
@@ -54,10 +39,16 @@ export class Sockets {
   readonly #all = new Set<Connection>();
   readonly #places: Places;
   readonly #mostPerAddress: number;
-  readonly #shared: Pick<ConnectionParts, 'held' | 'lingering' | 'large' | 'moved'>;
+  /** What all connections have, made once. */
+  readonly #ofOthers: ConnectionParts;
+  readonly #ofProxies: ConnectionParts;
   readonly #eviction: Eviction;
   readonly #flood = watchFlood();
   readonly #tending: NodeJS.Timeout;
+  /** One function for all sockets, as in intake.ts. */
+  readonly #closed: (this: Socket) => void;
+  /** Node ends a connection by destroying it, and what the peer had sent meanwhile resets it under its last answers. */
+  readonly #endSoon: (this: Socket) => void;
   #round: Connection[] = [];
   #tended = 0;
   /** Since the start: those that came, and those that found no room. */
@@ -69,7 +60,9 @@ export class Sockets {
     this.#places = new Places(parts.mostConnections, parts.isForOperators);
     this.#eviction = new Eviction(this.#places, parts.makeWay);
     const { workers = 1 } = parts;
-    this.#shared = {
+    this.#ofOthers = {
+      ...parts,
+      isProxy: false,
       held: new Room<OpenLine>(MOST_HELD / workers, {
         giveWay(line) {
           line.release();
@@ -82,7 +75,16 @@ export class Sockets {
       large: new LargeAnswers(workers),
       moved: one => this.#places.moved(one),
     };
+    this.#ofProxies = { ...this.#ofOthers, isProxy: true };
     this.#mostPerAddress = Math.min(parts.mostPerAddress, Math.ceil(parts.mostConnections / 2));
+    const sockets = this;
+    this.#closed = function () {
+      sockets.#leave(sockets.of(this)!);
+      parts.fairness.polled();
+    };
+    this.#endSoon = function () {
+      sockets.of(this)?.end();
+    };
     server.on('connection', (socket: Socket) => this.#accept(socket));
     this.#tending = setInterval(() => this.#tend(), TEND_MS / TEND_PARTS).unref();
   }
@@ -97,7 +99,7 @@ export class Sockets {
 
   /** Without those that both sides have ended. */
   get count(): number {
-    return this.#bySocket.size - this.#shared.large.ended;
+    return this.#bySocket.size - this.#ofOthers.large.ended;
   }
 
   /** Those that were closed to make room for others. */
@@ -114,14 +116,12 @@ export class Sockets {
     const parts = this.#parts;
     parts.fairness.accepted();
     const isProxy = parts.isTrustedProxy(plainAddress(socket.remoteAddress ?? ''));
-    const connection = new Connection(socket, { ...parts, ...this.#shared, isProxy });
+    const connection = new Connection(socket, isProxy ? this.#ofProxies : this.#ofOthers);
     const isWelcome = this.#hasRoom(connection);
     this.#bySocket.set(socket, connection);
     this.#all.add(connection);
-    socket.once('close', () => {
-      this.#leave(connection);
-      parts.fairness.polled();
-    });
+    socket.on('close', this.#closed);
+    socket.destroySoon = this.#endSoon;
     if (isWelcome) this.#places.take(connection);
     else this.#refuse(connection);
   }

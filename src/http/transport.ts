@@ -56,6 +56,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   HPE_INVALID_VERSION: OLD_VERSIONS,
   HPE_PAUSED_H2_UPGRADE: OLD_VERSIONS,
   HPE_INVALID_CHUNK_SIZE: CHUNK_LINES,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'the extensions of chunks have more than 16 KiB: leave them out',
   HPE_STRICT: CHUNKS,
 };
 

@@ -20,6 +20,8 @@ export interface WorkerStart {
   /** Limits of calls per second. */
   readonly buckets: SharedArrayBuffer;
   readonly catalog: Handed;
+  /** 1 from the moment on that only workers listen; the same memory in all of them, so that they say so in one moment. */
+  readonly alone: Int32Array<SharedArrayBuffer>;
 }
 
 /** It listens. */

@@ -85,6 +85,7 @@ function followed(next: Handed): void {
 const crew: Crew = {
   workers,
   buckets: new SharedBuckets(begun.buckets),
+  isStarting: () => Atomics.load(begun.alone, 0) === 0,
   whole: { health: () => askAll('health'), metrics: () => askAll('metrics') },
   follow(put) {
     adopt = put;

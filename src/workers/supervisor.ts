@@ -21,7 +21,7 @@ const MOST_DEATHS = 5;
 /** Ten seconds from the signal on, with the store to be closed behind them. */
 const DRAIN_MS = 8_900;
 
-export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 'metricsPort'> {
+export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 'metricsPort' | 'alone'> {
   readonly store: OpenedStore;
   readonly log: Logger;
   /** Takes lines of the log as workers have made them. */
@@ -75,11 +75,11 @@ export class Supervisor {
   }
 
   async #start(place: Place): Promise<Up> {
-    const { store, workers, port, metricsPort } = this.#parts;
+    const { store, workers, port, metricsPort, alone } = this.#parts;
     const ports = await store.share?.();
     if (this.#isEnding) throw new Error('the service ends');
     const begun: WorkerStart = {
-      ...{ worker: place.worker, workers, port, metricsPort },
+      ...{ worker: place.worker, workers, port, metricsPort, alone },
       store: ports,
       buckets: this.#buckets,
       catalog: this.#catalog,

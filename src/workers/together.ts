@@ -60,13 +60,14 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
     close,
     async start() {
       const { address } = ports;
+      const alone = new Int32Array(new SharedArrayBuffer(4));
       const store = await openServedStore(config, log, parts.die, parts.onFormChange);
       let end = () => store.close();
       try {
         const catalog = await loadCatalog(config, parts.progress, store, tellOfFeeds(log).unusable);
         const supervisor = new Supervisor({
           ...{ store, log, pass: parts.pass, giveUp: parts.die },
-          ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort },
+          ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort, alone },
           catalog: await inTurns(handingOver(catalog)),
           ownMetrics: async () => MetricSums.ofProcess(await metrics.values(), EVENTS_METRIC, BACKUPS_METRIC),
         });
@@ -79,6 +80,7 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
           health: () => supervisor.health(),
         });
         await close();
+        Atomics.store(alone, 0, 1);
         const reloadWorkers = (env: Environment) => supervisor.reload(env);
         const endAll = () => {
           alerts.close();

@@ -8,6 +8,7 @@ import { rawRequest, sharedService, startTestService, type TestService } from '.
 
 /** A head that is not whole, of so many lines. */
 const LINES = (count: number) => `GET / HTTP/1.1\r\n${'a:b\r\n'.repeat(count)}`;
+const ALIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
 const TOKEN = 'an-operator-token-of-more-than-32-characters';
 const PROXY = '127.0.0.99';
 
@@ -84,6 +85,32 @@ test('behind a request that closes the connection nothing is read, and nothing i
   const bytes = `GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n${ALIVE}nonsense`;
   expect(parseAnswers(await rawRequest(shared().port, bytes)).map(({ status }) => status)).toEqual([200]);
 });
+
+test.each([
+  ['wants another protocol', 'HTTP/1.1', 'Connection: Upgrade\r\nUpgrade: h2c\r\n', [200, 200, 200]],
+  ['has nothing special', 'HTTP/1.1', '', [200, 200, 200]],
+  ['is the last one', 'HTTP/1.1', 'Connection: close\r\n', [200]],
+  ['is the last one, of HTTP/1.0', 'HTTP/1.0', '', [200]],
+])(
+  'where a call that %s ends in one piece with what follows, each has its own answer',
+  async (_, version, lines, expected) => {
+    const { port, key } = shared();
+    const { secret } = await key();
+    const call = (name: string, of = 'HTTP/1.1', more = '') =>
+      `GET /v1/public/domain/${name} ${of}\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n${more}\r\n`;
+    const first = call('gmail.com', version, lines);
+    const rest = call('mailinator.com') + call('outlook.com', 'HTTP/1.1', 'Connection: close\r\n');
+    const answered = [1, 2, 3].map(async cut => {
+      const one = open(port, '127.0.0.2');
+      one.socket.setNoDelay(true).write(first.slice(0, -cut));
+      await pause(100);
+      one.socket.write(first.slice(-cut) + rest);
+      await eventually('it is closed', () => one.isClosed());
+      return parseAnswers(one.received()).map(({ status }) => status);
+    });
+    expect(await Promise.all(answered)).toEqual([expected, expected, expected]);
+  },
+);
 
 test.each([
   [
@@ -188,7 +215,6 @@ async function quiet(): Promise<TestService> {
   return shared();
 }
 
-const ALIVE = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
 const HALF = 'GET /livez HTTP/1.1\r\nHost:';
 
 test('one address has so many connections and no more: the longest idle goes, or the new one is told', async () => {

@@ -9,6 +9,7 @@ import {
   isBlank,
   isProbe,
   joined,
+  lastThree,
 } from '../../src/http/bytes.ts';
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -22,6 +23,11 @@ test('a head ends behind its first empty line, wherever that is', () => {
       const at = text.indexOf('\r\n\r\n');
       expect(headEnd(bytes(text))).toBe(at < 0 ? text.length : at + 4);
       expect(hasHead(bytes(text))).toBe(at >= 0);
+      // In two pieces, the first without an end of its own.
+      for (let cut = 1; cut < Math.min(text.length, at < 0 ? text.length : at + 4); cut++) {
+        const behind = headEnd(bytes(text.slice(cut)), lastThree(0, bytes(text.slice(0, cut))));
+        expect(cut + behind).toBe(at < 0 ? text.length : at + 4);
+      }
     }),
     { numRuns: 5_000 },
   );

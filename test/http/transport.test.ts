@@ -92,6 +92,7 @@ describe('before there is a route', () => {
     [`${CHUNKED}5\r\nabc\r\n0\r\n\r\n`, /^the chunks of the body are not as long/],
     [`${CHUNKED}1\na\r\n0\r\n\r\n`, /^the length of a chunk must be/],
     [`${CHUNKED}zz\r\n`, /^the length of a chunk must be/],
+    [`${CHUNKED}1;${'e'.repeat(17_000)}\r\n`, /^the extensions of chunks have more than 16 KiB/],
   ])('what Node says of %j is told in our words', async (sent, words) => {
     const server = createServer(req => void req.on('error', () => {}).resume()).listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());

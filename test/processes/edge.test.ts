@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -182,7 +184,12 @@ describe.skipIf(!hasTool('prlimit'))('a server of few descriptors', () => {
   let server: Running;
   beforeAll(async () => {
     const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
-    server = await startServer({ through: ['prlimit', '--nofile=256'], cleanup });
+    // Asked, it never answers.
+    const dns = createSocket('udp4').bind(0, '127.0.0.1');
+    cleanup(() => void dns.close());
+    await once(dns, 'listening');
+    const env = { DNS_SERVERS: `127.0.0.1:${dns.address().port}` };
+    server = await startServer({ through: ['prlimit', '--nofile=256'], env, cleanup });
   });
 
   /** One address may have half of the 64 that callers have then. */
@@ -215,6 +222,31 @@ describe.skipIf(!hasTool('prlimit'))('a server of few descriptors', () => {
       const answer = await rawRequest(server.port, call, 10_000).catch((error: Error) => error.message);
       expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     }
+  });
+
+  test('names that no name server answers for take no descriptor from whoever comes', async () => {
+    for (const from of ['127.0.0.3', '127.0.0.4'])
+      for (let i = 0; i < SHARE - 4; i++) open(server.port, from).write(get('/livez'));
+    const domains = Array.from({ length: 600 }, (_, i) => `slow${i}.example${i}.com`);
+    const asked = fetch(`${server.base}/v1/public/domains`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.firstKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ domains }),
+    });
+    let most = 0;
+    const statuses: string[] = [];
+    for (let i = 0; i < 60; i++) {
+      const answer = rawRequest(
+        server.port,
+        get('/livez').replace('Host: a', 'Host: a\r\nConnection: close'),
+      );
+      statuses.push((await answer.catch((error: Error) => error.message)).split('\r\n')[0]!);
+      most = Math.max(most, readdirSync(`/proc/${server.pid}/fd`).length);
+      await pause(20);
+    }
+    expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 200 OK']));
+    expect(most).toBeLessThan(250);
+    expect((await asked).status).toBe(200);
   });
 
   test('connections of one address beyond its share push nobody else out, however fast they come', async () => {

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { API_PATH } from '../support/bystander.ts';
-import { COUNT_PROMISES, METER_SOCKET, type Used } from '../support/meter.ts';
+import { COLLECT, COUNT_PROMISES, METER_SOCKET, type Used } from '../support/meter.ts';
 import { CLI, hasTool, ROOT, type Running, startAs, startChild } from '../support/process.ts';
-import { eventually } from '../support/scale.ts';
+import { eventually, pause } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const CALLS = 100;
@@ -92,6 +92,35 @@ test.each([
     expect(promises).toBeLessThan(mostPromises);
   },
 );
+
+/** 5,100 bytes, and 6,800 while each had functions of its own; Node's own part is about half (2026-11-17). */
+const MOST_OF_CONNECTION = 5_900;
+const CONNECTIONS = 1_000;
+
+test('an open connection takes no more memory than it did', async () => {
+  const { server, meter } = await serverOf('on');
+  const open = async (count: number) => {
+    let answered = 0;
+    for (let i = 0; i < count; i++) {
+      const from = `127.0.0.${2 + (i % 100)}`;
+      const socket = connect({ port: server.port, host: '127.0.0.1', localAddress: from });
+      onTestFinished(() => void socket.on('error', () => {}).destroy());
+      // One that has asked for nothing has 5 s.
+      socket.once('data', () => answered++).write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+    }
+    await eventually('all are answered', () => answered === count);
+    // Their answers are kept until they are looked after the next time.
+    await pause(2_500);
+  };
+  // What the first ones bring with them is for all.
+  await open(CONNECTIONS / 5);
+  const before = await ask(meter, COLLECT);
+  await open(CONNECTIONS);
+  const bytes = ((await ask(meter, COLLECT)).heap - before.heap) / CONNECTIONS;
+  process.stdout.write(`${Math.round(bytes)} bytes a connection\n`);
+  expect(bytes).toBeGreaterThan(2_000);
+  expect(bytes).toBeLessThan(MOST_OF_CONNECTION);
+});
 
 /** How often threads wait and wake each other, and for which memory, depends on the machine. */
 const NOT_COUNTED = [

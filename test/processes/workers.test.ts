@@ -31,6 +31,42 @@ let tokenFile: string;
 const ends: (() => void | Promise<void>)[] = [];
 const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
 
+/** What one short connection was told while the server started. */
+interface AtStart {
+  readonly path: string;
+  /** It was opened after somebody had heard from `/readyz` that the service is ready. */
+  readonly isLate: boolean;
+  readonly told: 'starting' | number;
+}
+let atStart: readonly AtStart[];
+
+/** From before it listens until it has been ready for some time. Several at a time, so that each listener gets some. */
+async function watchStart(port: number): Promise<AtStart[]> {
+  const seen: AtStart[] = [];
+  const until = performance.now() + 120_000;
+  let readyAt = Number.POSITIVE_INFINITY;
+  const ask = async (path: string) => {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+    return (await answer.text()).includes('the service is starting') ? 'starting' : answer.status;
+  };
+  const watch = async (path: string) => {
+    while (performance.now() < Math.min(until, readyAt + 1_000)) {
+      const isLate = performance.now() > readyAt;
+      const told = await ask(path).catch(() => undefined);
+      if (told !== undefined) seen.push({ path, isLate, told });
+      if (path === '/readyz' && told === 200) readyAt = Math.min(readyAt, performance.now());
+      await pause(10);
+    }
+  };
+  const watching = Promise.all(['/readyz', '/v1/usage', '/readyz', '/v1/usage'].map(watch));
+  await eventually('it listens', () => seen.length > 0, 60_000);
+  // Whoever listens until the workers do waits for it before it goes, and meanwhile gets its share of the others.
+  const idle = connect(port, '127.0.0.1').on('error', () => {});
+  await watching;
+  idle.destroy();
+  return seen;
+}
+
 beforeAll(async () => {
   dns = await startDns([['slow.example.com', { fault: 'drop' }]]);
   cleanup(() => dns.close());
@@ -38,8 +74,9 @@ beforeAll(async () => {
   tokenFile = join(temporaryFolder(cleanup), 'token');
   writeFileSync(tokenFile, TOKEN);
   const apart = { METRICS_PORT: String(operators), ADMIN_TOKEN_FILE: tokenFile };
-  const env = { WORKERS, ACCESS_LOG: 'all', DNS_SERVERS: dns.address, ...apart };
-  server = await startServer({ env, cleanup });
+  const port = await freePort({ host: '127.0.0.1', port: 0 });
+  const env = { WORKERS, ACCESS_LOG: 'all', DNS_SERVERS: dns.address, PORT: String(port), ...apart };
+  [server, atStart] = await Promise.all([startServer({ env, cleanup }), watchStart(port)]);
   store = await openBeside(server.folder, cleanup);
 });
 afterAll(async () => {
@@ -51,6 +88,16 @@ async function makeKey(limits: { quota?: number; rate?: number } = {}) {
   await store.createKey(made.key, ACT);
   return made;
 }
+
+test('while it starts callers are told to come again, and once /readyz has said 200 nobody is, at whichever worker', () => {
+  const told = (path: string, isLate: boolean) =>
+    atStart.filter(one => one.path === path && one.isLate === isLate).map(one => one.told);
+  for (const [path, status] of [['/readyz', 200] as const, ['/v1/usage', 401] as const]) {
+    expect(told(path, false)).toContain('starting');
+    expect(told(path, true)).toContain(status);
+    expect(told(path, true)).not.toContain('starting');
+  }
+});
 
 test('over all workers a quota admits exactly that many calls, each with a count of its own', async () => {
   const quota = sized(150, 1003);

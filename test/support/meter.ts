@@ -3,6 +3,8 @@
 import { createHook } from 'node:async_hooks';
 import { createServer } from 'node:net';
 import { PerformanceObserver } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { isMainThread } from 'node:worker_threads';
 
 export interface Used {
@@ -16,8 +18,15 @@ export interface Used {
 export const METER_SOCKET = 'METER_SOCKET';
 /** From then on promises are counted, each of which takes more memory for it. */
 export const COUNT_PROMISES = 'count promises';
+/** Beforehand everything is collected that nobody holds. */
+export const COLLECT = 'collect';
 
 const path = process.env[METER_SOCKET];
+
+function collect(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}
 
 if (isMainThread && path !== undefined) {
   let promises = 0;
@@ -33,6 +42,7 @@ if (isMainThread && path !== undefined) {
   const server = createServer(socket => {
     socket.setEncoding('utf8').on('data', text => {
       if (String(text) === COUNT_PROMISES) hook.enable();
+      if (String(text) === COLLECT) collect();
       const used: Used = { heap: process.memoryUsage().heapUsed, collections, promises };
       socket.end(JSON.stringify(used));
     });

@@ -54,10 +54,12 @@ export function probeEndpoints(parts: {
   /** Of the lists: shown and not judged. */
   freshness: Pick<Freshening, 'whole'>;
   isDraining: () => boolean;
+  /** Connections at the same port may still be told to come again: whoever hears 200 sends its callers there. */
+  isStarting: () => boolean;
   /** Told with every look; undefined where nothing is wrong. */
   tell: (problem: string | undefined, error?: unknown) => void;
 }) {
-  const { store, catalog, whole, freshness, isDraining, tell } = parts;
+  const { store, catalog, whole, freshness, isDraining, isStarting, tell } = parts;
 
   async function storeProblem(): Promise<string | undefined> {
     try {
@@ -93,7 +95,8 @@ export function probeEndpoints(parts: {
   return {
     readyz(call: Call): Promise<void> | undefined {
       return readiness(({ problem, body }) => {
-        const why = isDraining() ? 'the service is shutting down' : problem;
+        const phase = isDraining() ? 'shutting down' : isStarting() ? 'starting' : undefined;
+        const why = phase ? `the service is ${phase}` : problem;
         if (why === undefined) sendJson(call, 200, body, NO_STORE);
         else sendRefusal(call, refuse('not_ready', why, 1));
       });
