@@ -133,6 +133,17 @@ test('nobody imports what lies beyond their borders', () => {
   expect(trespassers.map(shown)).toEqual([]);
 });
 
+test('the map in ARCHITECTURE.md has every file at the top of src/, every folder, and each verb a row', () => {
+  const map = textOf('ARCHITECTURE.md').match(/^```\n(.*?)^```$/ms)![1]!;
+  const named = new Set(map.match(/[\w-]+(?:\.ts|\/)/g));
+  const tops = new Set(FILES.map(path => (path.includes('/') ? `${path.split('/')[0]}/` : path)));
+  expect([...tops].filter(name => !named.has(name))).toEqual([]);
+  const rows = [...map.matchAll(/^ {2}([\w-]+\.ts) +VERB /gm)].map(match => match[1]!);
+  expect(rows.sort()).toEqual(
+    [...tops].filter(path => path.endsWith('.ts') && roomOf(path) === 'verb').sort(),
+  );
+});
+
 test('every dependency has its line in ARCHITECTURE.md, a list its row among the feeds', () => {
   const { dependencies, optionalDependencies, devDependencies } = JSON.parse(textOf('package.json'));
   const told = textOf('ARCHITECTURE.md') + textOf('src/feeds/packages.ts');

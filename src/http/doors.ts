@@ -10,7 +10,7 @@ import { clientAddress } from '../core/origin.ts';
 import type { Clock, Waiter } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import type { Overrides } from '../overrule.ts';
-import { type Call, guarded } from './call.ts';
+import { attempt, type Call } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 import { type Sender, senderOf } from './sender.ts';
 
@@ -80,7 +80,7 @@ export function createDoors(parts: DoorParts): Doors {
       const waiter: Waiter<Passed> = {
         resolve(passed) {
           spending--;
-          guarded(call, () => pass(call, passed, serve));
+          attempt(call, () => pass(call, passed, serve));
         },
         reject(error) {
           spending--;
