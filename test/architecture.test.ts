@@ -259,6 +259,45 @@ test('no file is longer than what can be read in one go', () => {
   expect(long).toEqual([]);
 });
 
+const MOST_LINES = 60;
+/** A function, a method, or anything whose arrow opens a block; not what looks like one: a call, a loop, a choice. */
+const FUNCTION =
+  /^\s*(?:(?:export )?(?:async )?function\b|(?:(?:static|async|override|get|set) )*\*?#?(?!(?:if|for|while|switch|catch|return|await)\b)\w+(?:<.*>)?\(.*[{(]$|.*=> \{$)/;
+
+/** By the form that Biome gives them: one ends with the first line that is indented no deeper and opens nothing. */
+function longFunctionsIn(text: string): string[] {
+  const lines = text.split('\n');
+  const depths = lines.map(line => line.search(/\S/));
+  return lines.flatMap((line, at) => {
+    if (!FUNCTION.test(line)) return [];
+    const isEnd = (one: number) =>
+      depths[one]! >= 0 && depths[one]! <= depths[at]! && !lines[one]!.endsWith('{');
+    let end = at + 1;
+    while (end < lines.length && !isEnd(end)) end++;
+    const length = end - at + 1;
+    return length > MOST_LINES && lines[end]?.trim().startsWith('}')
+      ? [`${line.trim()} ${length} lines`]
+      : [];
+  });
+}
+
+test('no function has more than 60 lines, a method or one within another neither', () => {
+  const lines = (count: number, indent: string) => `${indent}  a();\n`.repeat(count);
+  const [whole, long] = [lines(58, ''), lines(59, '')];
+  expect(longFunctionsIn(`function a() {\n${whole}}\n`)).toEqual([]);
+  expect(longFunctionsIn(`export async function a() {\n${long}}\n`)).toEqual([
+    'export async function a() { 61 lines',
+  ]);
+  expect(longFunctionsIn(`function a(\n  b: B,\n): C {\n${long}}\n`)).toHaveLength(1);
+  expect(longFunctionsIn(`class A {\n  async #b() {\n${lines(59, '  ')}  }\n}\n`)).toHaveLength(1);
+  expect(longFunctionsIn(`const a = () => {\n${long}};\n`)).toHaveLength(1);
+  expect(longFunctionsIn(`class A {\n${long}}\n`)).toEqual([]);
+  const found = FILES.flatMap(path =>
+    longFunctionsIn(readFileSync(join(SRC, path), 'utf8')).map(one => `${path}: ${one}`),
+  );
+  expect(found).toEqual([]);
+});
+
 test('the client package imports nothing at all', () => {
   const folder = fileURLToPath(new URL('../client/src', import.meta.url));
   const reaching = readdirSync(folder)
