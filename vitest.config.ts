@@ -1,10 +1,9 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { defineConfig } from 'vitest/config';
-import { SETTINGS } from './src/settings.ts';
+import { forgetSettings } from './test/support/environment.ts';
 import { builtThreads } from './test/support/program.ts';
 
-// An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else).
-for (const name of Object.keys(SETTINGS)) delete process.env[name];
+forgetSettings();
 
 /** Long ones that keep a core busy, and a disk. */
 const BUSY =

@@ -1,6 +1,9 @@
 /** The inner loop: what is pure, or made so by parts of the test's own. No files, sockets, threads or packages of lists. */
 
 import { defineConfig } from 'vitest/config';
+import { forgetSettings } from './test/support/environment.ts';
+
+forgetSettings();
 
 export default defineConfig({
   // Vite would take `VITE_…` of the operator's `.env` over.

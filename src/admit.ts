@@ -17,7 +17,7 @@ import {
 import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
 import { lru } from './core/lru.ts';
 import { originAllowed } from './core/origin.ts';
-import type { Store, Ticks, Waiter } from './core/ports.ts';
+import type { Clock, Store, Ticks, Waiter } from './core/ports.ts';
 import { lastDays } from './core/quota.ts';
 import { type Refusal, refuse } from './core/refusal.ts';
 
@@ -53,32 +53,8 @@ interface AdmitParts extends Omit<MetersParts, 'ticks'> {
 
 export function createAdmit(parts: AdmitParts): Admit {
   const { store, clock, ticks = () => performance.now(), buckets } = parts;
-  const keys = lru<OpenedKey>(10_000);
+  const { peek, recall, inspect } = createKeyring(store, clock);
   const meters = new Meters({ store, clock, ticks, buckets });
-
-  async function read(digest: string): Promise<OpenedKey | undefined> {
-    const { key, revision } = await store.keyByDigest(digest);
-    if (!key) {
-      keys.delete(digest);
-      return undefined;
-    }
-    const cached = openKey(key, revision);
-    keys.set(digest, cached);
-    return cached;
-  }
-
-  /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
-  function recall(digest: string, caller: Credentials): OpenedKey | undefined {
-    const known = keys.get(digest);
-    return known && keyRefusal(known, digest, caller, clock()) === undefined ? known : undefined;
-  }
-
-  async function inspect(secret: string, digest: string, caller: Credentials): Promise<OpenedKey | Refusal> {
-    if (!isWellFormedSecret(secret)) return refuse('unauthorized');
-    const cached = await read(digest);
-    if (!cached) return refuse('unauthorized');
-    return keyRefusal(cached, digest, caller, clock()) ?? cached;
-  }
 
   async function open(caller: Credentials, known: typeof recall): Promise<OpenedKey | Refusal> {
     const secret = secretOf(caller);
@@ -111,7 +87,7 @@ export function createAdmit(parts: AdmitParts): Admit {
     known(authorization, address, origin) {
       const secret = bearerSecret(authorization);
       const digest = secret === undefined ? undefined : digestOf(secret);
-      const cached = digest && keys.peek(digest);
+      const cached = digest && peek(digest);
       // A secret that opens nothing any more must not fill the row of whoever has the new one.
       if (!cached || !isLive(cached.key, digest, clock())) return undefined;
       const { key, inNetwork } = cached;
@@ -122,6 +98,37 @@ export function createAdmit(parts: AdmitParts): Admit {
 
     days: (key, count) => countDays(store, key, lastDays(clock(), count)),
   };
+}
+
+/** Key records as they were read last. */
+function createKeyring(store: Store, clock: Clock) {
+  const keys = lru<OpenedKey>(10_000);
+
+  async function read(digest: string): Promise<OpenedKey | undefined> {
+    const { key, revision } = await store.keyByDigest(digest);
+    if (!key) {
+      keys.delete(digest);
+      return undefined;
+    }
+    const cached = openKey(key, revision);
+    keys.set(digest, cached);
+    return cached;
+  }
+
+  /** A cached record may admit, because the spend proves its revision; it may never refuse: that needs a fresh one. */
+  function recall(digest: string, caller: Credentials): OpenedKey | undefined {
+    const known = keys.get(digest);
+    return known && keyRefusal(known, digest, caller, clock()) === undefined ? known : undefined;
+  }
+
+  async function inspect(secret: string, digest: string, caller: Credentials): Promise<OpenedKey | Refusal> {
+    if (!isWellFormedSecret(secret)) return refuse('unauthorized');
+    const cached = await read(digest);
+    if (!cached) return refuse('unauthorized');
+    return keyRefusal(cached, digest, caller, clock()) ?? cached;
+  }
+
+  return { peek: (digest: string) => keys.peek(digest), recall, inspect };
 }
 
 async function countDays(store: Store, key: KeyRecord, days: readonly string[]): Promise<DayCount[]> {

@@ -68,23 +68,8 @@ export function createRaise(parts: Parts): Raising {
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
     const checks = ofFollowed(await store.feedChecks(), feeds, await store.addedFeeds());
-    return { now, servers, distrustedSince, checks, backup: failedBackup(), keys: await endingKeys(now) };
-  }
-
-  async function endingKeys(now: number): Promise<EndingKey[]> {
-    const all: EndingKey[] = [];
-    for (let isMore = true; isMore; ) {
-      const some = await store.endingKeys(endingAt(now, all.at(-1)?.key.id ?? ''));
-      all.push(...some);
-      isMore = some.length === ENDING_AT_ONCE;
-    }
-    return all;
-  }
-
-  function failedBackup(): Seen['backup'] {
-    if (!backups) return undefined;
-    const { lastGood, problem } = backups.status;
-    return problem === undefined ? undefined : { folder: backups.folder, lastGood, problem };
+    const keys = await endingKeys(store, now);
+    return { now, servers, distrustedSince, checks, backup: failedOf(backups), keys };
   }
 
   async function raiseAll(): Promise<void> {
@@ -114,4 +99,20 @@ export function createRaise(parts: Parts): Raising {
 
   const timer = setInterval(() => void look(), LOOK_MS).unref();
   return { look, close: () => clearInterval(timer) };
+}
+
+async function endingKeys(store: Parts['store'], now: number): Promise<EndingKey[]> {
+  const all: EndingKey[] = [];
+  for (let isMore = true; isMore; ) {
+    const some = await store.endingKeys(endingAt(now, all.at(-1)?.key.id ?? ''));
+    all.push(...some);
+    isMore = some.length === ENDING_AT_ONCE;
+  }
+  return all;
+}
+
+function failedOf(backups: Parts['backups']): Seen['backup'] {
+  if (!backups) return undefined;
+  const { lastGood, problem } = backups.status;
+  return problem === undefined ? undefined : { folder: backups.folder, lastGood, problem };
 }

@@ -93,6 +93,15 @@ export function recordChanges(parts: RecorderParts): Recorder {
     return false;
   }
 
+  return lookingOn(step, Math.min(lookMs, patienceMs), parts.onError);
+}
+
+/** Steps until there is nothing left to do: now, every so often, and when asked; one look at a time. */
+function lookingOn(
+  step: () => Promise<boolean>,
+  everyMs: number,
+  onError: RecorderParts['onError'],
+): Recorder {
   let isClosed = false;
   let looking: Promise<void> | undefined;
   let isWanted = false;
@@ -103,7 +112,7 @@ export function recordChanges(parts: RecorderParts): Recorder {
         while (!isClosed && !(await step()));
       }
     } catch (error) {
-      if (!isClosed) parts.onError(error);
+      if (!isClosed) onError(error);
     } finally {
       looking = undefined;
     }
@@ -114,7 +123,7 @@ export function recordChanges(parts: RecorderParts): Recorder {
     return looking;
   }
   void look();
-  const timer = setInterval(() => void look(), Math.min(lookMs, patienceMs)).unref();
+  const timer = setInterval(() => void look(), everyMs).unref();
   return {
     look,
     close() {

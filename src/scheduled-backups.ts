@@ -117,7 +117,7 @@ async function openFor({ store, file, folder, status, log }: Parts) {
 }
 
 function makerOf(parts: Parts): Maker {
-  const { store, status, folder, everyMs, keep, clock, log, pageMs = PAGE_MS } = parts;
+  const { store, status, folder, everyMs, clock, log, pageMs = PAGE_MS } = parts;
   let held: Held | undefined;
   let known: Awaited<ReturnType<typeof openFor>> | undefined;
 
@@ -158,7 +158,7 @@ function makerOf(parts: Parts): Maker {
       await store.backup(join(folder, name), () => wait(pageMs));
       await noteThis();
       log.info({ file: join(folder, name) }, 'backed up');
-      await prune(files, name);
+      await prune(parts, name, files, async () => byAge(await read(files), clock()));
     } finally {
       await leave();
     }
@@ -169,18 +169,18 @@ function makerOf(parts: Parts): Maker {
     await held?.end(clock()).catch(() => {});
   }
 
-  /** The one just made is a good one, whatever becomes of the others. */
-  async function prune(files: BackupFolder, made: string): Promise<void> {
-    try {
-      const others = byAge(await read(files), clock()).filter(({ name }) => name !== made);
-      for (const old of others.slice(0, Math.max(0, others.length - keep + 1))) await files.remove(old);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-      log.warn({ err: error }, 'old backups could not be removed: see who owns BACKUP_DIR');
-    }
-  }
-
   return { make, leave };
+}
+
+/** The one just made is a good one, whatever becomes of the others. */
+async function prune({ keep, log }: Parts, made: string, files: BackupFolder, read: () => Promise<Backup[]>) {
+  try {
+    const others = (await read()).filter(({ name }) => name !== made);
+    for (const old of others.slice(0, Math.max(0, others.length - keep + 1))) await files.remove(old);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+    log.warn({ err: error }, 'old backups could not be removed: see who owns BACKUP_DIR');
+  }
 }
 
 /** Its mount is gone: what is written there now would fill the disk below, and not be there when it is needed. */

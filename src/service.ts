@@ -191,13 +191,7 @@ async function start(parts: Starting): Promise<Service> {
     current = next;
     log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
   });
-  crew?.follow(async next => (await inTurns(adopting(next)))());
-  const following = crew
-    ? undefined
-    : followStore(config, {
-        ...{ store, catalog, adopting, clock, everyMs: parts.followMs, make: maker },
-        onError: tellOfFeeds(log).unfollowed,
-      });
+  const following = followNext(parts, { catalog, adopting, make: maker });
   // Whatever it says: the thread that counts is up before the first call comes.
   await store.ready().catch(() => {});
   ports.open({ admit, doors });
@@ -235,6 +229,17 @@ function adoptingInto(learn: Pick<Learn, 'adopting'>, put: (next: Catalog) => vo
       putLearned();
     };
   };
+}
+
+/** The next catalog: one of several workers is given it, a service alone looks for it in the store. */
+function followNext(
+  { config, store, clock, log, crew, followMs }: Starting,
+  how: Pick<Parameters<typeof followStore>[1], 'catalog' | 'adopting' | 'make'>,
+): ReturnType<typeof followStore> | undefined {
+  crew?.follow(async next => (await inTurns(how.adopting(next)))());
+  if (crew) return undefined;
+  const onError = tellOfFeeds(log).unfollowed;
+  return followStore(config, { ...how, store, clock, everyMs: followMs, onError });
 }
 
 /** Twice, after the 7 seconds that answering takes at most: gone within ten, on a busy machine too. */

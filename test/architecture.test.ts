@@ -133,6 +133,17 @@ test('nobody imports what lies beyond their borders', () => {
   expect(trespassers.map(shown)).toEqual([]);
 });
 
+test('the map in ARCHITECTURE.md has every file at the top of src/, every folder, and each verb a row', () => {
+  const map = textOf('ARCHITECTURE.md').match(/^```\n(.*?)^```$/ms)![1]!;
+  const named = new Set(map.match(/[\w-]+(?:\.ts|\/)/g));
+  const tops = new Set(FILES.map(path => (path.includes('/') ? `${path.split('/')[0]}/` : path)));
+  expect([...tops].filter(name => !named.has(name))).toEqual([]);
+  const rows = [...map.matchAll(/^ {2}([\w-]+\.ts) +VERB /gm)].map(match => match[1]!);
+  expect(rows.sort()).toEqual(
+    [...tops].filter(path => path.endsWith('.ts') && roomOf(path) === 'verb').sort(),
+  );
+});
+
 test('every dependency has its line in ARCHITECTURE.md, a list its row among the feeds', () => {
   const { dependencies, optionalDependencies, devDependencies } = JSON.parse(textOf('package.json'));
   const told = textOf('ARCHITECTURE.md') + textOf('src/feeds/packages.ts');
@@ -246,6 +257,45 @@ test('there are no barrels and no rooms for leftovers', () => {
 test('no file is longer than what can be read in one go', () => {
   const long = FILES.filter(path => readFileSync(join(SRC, path), 'utf8').split('\n').length > 251);
   expect(long).toEqual([]);
+});
+
+const MOST_LINES = 60;
+/** A function, a method, or anything whose arrow opens a block; not what looks like one: a call, a loop, a choice. */
+const FUNCTION =
+  /^\s*(?:(?:export )?(?:async )?function\b|(?:(?:static|async|override|get|set) )*\*?#?(?!(?:if|for|while|switch|catch|return|await)\b)\w+(?:<.*>)?\(.*[{(]$|.*=> \{$)/;
+
+/** By the form that Biome gives them: one ends with the first line that is indented no deeper and opens nothing. */
+function longFunctionsIn(text: string): string[] {
+  const lines = text.split('\n');
+  const depths = lines.map(line => line.search(/\S/));
+  return lines.flatMap((line, at) => {
+    if (!FUNCTION.test(line)) return [];
+    const isEnd = (one: number) =>
+      depths[one]! >= 0 && depths[one]! <= depths[at]! && !lines[one]!.endsWith('{');
+    let end = at + 1;
+    while (end < lines.length && !isEnd(end)) end++;
+    const length = end - at + 1;
+    return length > MOST_LINES && lines[end]?.trim().startsWith('}')
+      ? [`${line.trim()} ${length} lines`]
+      : [];
+  });
+}
+
+test('no function has more than 60 lines, a method or one within another neither', () => {
+  const lines = (count: number, indent: string) => `${indent}  a();\n`.repeat(count);
+  const [whole, long] = [lines(58, ''), lines(59, '')];
+  expect(longFunctionsIn(`function a() {\n${whole}}\n`)).toEqual([]);
+  expect(longFunctionsIn(`export async function a() {\n${long}}\n`)).toEqual([
+    'export async function a() { 61 lines',
+  ]);
+  expect(longFunctionsIn(`function a(\n  b: B,\n): C {\n${long}}\n`)).toHaveLength(1);
+  expect(longFunctionsIn(`class A {\n  async #b() {\n${lines(59, '  ')}  }\n}\n`)).toHaveLength(1);
+  expect(longFunctionsIn(`const a = () => {\n${long}};\n`)).toHaveLength(1);
+  expect(longFunctionsIn(`class A {\n${long}}\n`)).toEqual([]);
+  const found = FILES.flatMap(path =>
+    longFunctionsIn(readFileSync(join(SRC, path), 'utf8')).map(one => `${path}: ${one}`),
+  );
+  expect(found).toEqual([]);
 });
 
 test('the client package imports nothing at all', () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WEB_FEEDS } from '../src/feeds/web.ts';
 import { type DnsServer, startDns } from './support/dns.ts';
 import { bareEnvironment, LONG_LISTS } from './support/environment.ts';
 import { CLI, hasTool, ROOT, type Running, startServer } from './support/process.ts';
@@ -23,6 +24,30 @@ test.each(DOCUMENTS)('%s links to what is there, and names scripts that are', fi
   expect(scripts.filter(name => !SCRIPTS.includes(name))).toEqual([]);
 });
 
+/** Metrics of ours that no document has a word about. What the changelog says of one is not where anybody looks it up. */
+function unnamed(metrics: Iterable<string>): string[] {
+  const manual = DOCUMENTS.filter(file => file !== 'CHANGELOG.md');
+  const named = new Set(manual.flatMap(file => textOf(file).match(/domain_risk_\w+/g) ?? []));
+  return [...new Set(metrics)].filter(name => !named.has(name)).sort();
+}
+
+test('every metric of the sources is named in a document, those too that few settings bring', () => {
+  const sources = globSync('src/**/*.ts', { cwd: ROOT }).map(textOf);
+  const metrics = sources.flatMap(text => text.match(/(?<=')domain_risk_\w+(?=')/g) ?? []);
+  expect(metrics).toContain('domain_risk_workers_replaced_total');
+  expect(unnamed(metrics)).toEqual([]);
+});
+
+test('every list from the web has its row in docs/lists.md, with its licence', () => {
+  const rows = textOf('docs/lists.md')
+    .split('\n')
+    .filter(line => line.startsWith('| '));
+  const without = WEB_FEEDS.filter(
+    ({ feed }) => !rows.some(row => row.startsWith(`| ${feed.id} `) && row.includes(` ${feed.licence} `)),
+  );
+  expect(without.map(({ feed }) => feed.id)).toEqual([]);
+});
+
 /** The blocks of a document that somebody would paste into a shell. */
 const shellOf = (file: string) => [...textOf(file).matchAll(/^```sh\n(.*?)^```$/gms)].map(found => found[1]!);
 
@@ -33,7 +58,7 @@ const answersOf = (file: string) =>
 /** What a test of its own runs: from a bare clone, and with the network. */
 const ELSEWHERE = /^(?:git clone|npm (?:start|test)|\.\/domain-risk feeds update)\b/;
 
-describe.runIf(hasTool('curl'))('what a reader pastes into a shell', () => {
+describe.runIf(hasTool('curl'))('what a reader pastes into a shell, and sees of a server', () => {
   const TOKEN = 'token-of-the-documents-0123456789abcdef';
   let dns: DnsServer;
   let server: Running;
@@ -46,6 +71,13 @@ describe.runIf(hasTool('curl'))('what a reader pastes into a shell', () => {
   afterAll(async () => {
     for (const end of ends.reverse()) await end();
     await dns.close();
+  });
+
+  test('every metric that a server tells is named in a document', async () => {
+    const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text();
+    const metrics = [...text.matchAll(/^# TYPE (domain_risk_\w+)/gm)].map(found => found[1]!);
+    expect(metrics).toContain('domain_risk_verdicts_total');
+    expect(unnamed(metrics)).toEqual([]);
   });
 
   const files = ['README.md', ...DOCUMENTS.filter(file => file.startsWith('docs/'))];

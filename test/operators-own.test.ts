@@ -75,8 +75,10 @@ test('a script that npm starts sees no setting at all', async () => {
   expect([code, settingsIn(said)]).toEqual([0, []]);
 });
 
-test('nor does a test where vitest is started by hand', async () => {
-  const code = `await import(${JSON.stringify(join(ROOT, 'vitest.config.ts'))}); ${PRINT}`;
+const CONFIGS = globSync('vitest*.config.ts', { cwd: ROOT });
+
+test.each(CONFIGS)('nor does a test where vitest is started by hand, with %s', async name => {
+  const code = `await import(${JSON.stringify(join(ROOT, name))}); ${PRINT}`;
   const command = [process.execPath, '--input-type=module', '-e', code];
   const started = startChild(command, bareEnvironment(ALL_TRAPPED));
   expect(await started.exited).toEqual({ code: 0, signal: null });
@@ -97,15 +99,12 @@ test('whatever builds with vite does so without the .env of its folder', () => {
   }
 });
 
-test.each(globSync('vitest*.config.ts', { cwd: ROOT }))(
-  '%s takes nothing of the .env in its own folder over',
-  async name => {
-    const root = temporaryFolder();
-    writeFileSync(join(root, '.env'), 'VITE_TRAP=trap\n');
-    const { env } = await resolveConfig({ root, configFile: join(ROOT, name) }, 'serve');
-    expect([env.MODE, env.VITE_TRAP]).toEqual(['development', undefined]);
-  },
-);
+test.each(CONFIGS)('%s takes nothing of the .env in its own folder over', async name => {
+  const root = temporaryFolder();
+  writeFileSync(join(root, '.env'), 'VITE_TRAP=trap\n');
+  const { env } = await resolveConfig({ root, configFile: join(ROOT, name) }, 'serve');
+  expect([env.MODE, env.VITE_TRAP]).toEqual(['development', undefined]);
+});
 
 test('mutants are made in a folder that is neither the store nor kept', async () => {
   const { default: stryker } = await import(join(ROOT, 'stryker.config.mjs'));

@@ -8,9 +8,8 @@ import { confirm } from '@clack/prompts';
 import type { Command } from 'commander';
 import { refuseRestore } from '../command-store.ts';
 import { type Restored, restoredInWords } from '../core/restored.ts';
-import { StoreRefused } from '../store/refused.ts';
+import { checkBackup, WANTED } from '../store/sqlite/copies.ts';
 import { openSqliteStoreHere } from '../store/sqlite/here.ts';
-import { examine, isMarked } from '../store/sqlite/open.ts';
 import { journalsOf } from '../store/sqlite/whole-copy.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
 import { actor, hasStore, readWorld, withStore, withStoreOrNew } from './world.ts';
@@ -52,7 +51,7 @@ async function restore(file: string, { dryRun = false, yes, json }: RestoreOptio
   const config = readWorld();
   if (config.database.kind === 'postgres') return refuseRestore();
   // Before the store is opened: a wrong argument must not leave a new, empty store behind.
-  checkBackup(source);
+  checkSource(source);
   const planned = await ((await hasStore(config))
     ? withStore(store => store.compareBackup(source))
     : comparedWithNothing(source));
@@ -114,22 +113,12 @@ async function isConfirmed(source: string): Promise<boolean> {
   return answer === true;
 }
 
-const WANTED = 'name a file made by backup, of this version or an older one';
-
-function checkBackup(path: string): void {
+function checkSource(path: string): void {
   checkReadable(path);
   // What belongs to it is copied with it, and then looked at as a whole.
   if (journalsOf(path).length > 0) return;
   // Immutable, so that no journal is made beside it: a backup may be on a medium that is only read.
-  const url = `${pathToFileURL(path).href}?immutable=1`;
-  try {
-    examine(url, path);
-  } catch (error) {
-    if (!(error instanceof StoreRefused)) throw error;
-    // Its advice is about the store, and this is none.
-    throw new CommandFailed(`${error.problem}: ${WANTED}`);
-  }
-  if (!isMarked(url)) throw new CommandFailed(`${path} is empty: ${WANTED}`);
+  checkBackup(`${pathToFileURL(path).href}?immutable=1`, path);
 }
 
 function checkReadable(path: string): void {

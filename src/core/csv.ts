@@ -3,14 +3,14 @@
 /** What a spreadsheet would take for a formula (CWE-1236). */
 const FORMULA = /^[=+\-@\t\r]/;
 /** Put before it, and before a sign of the same kind, so that it comes back as it was. */
-const GUARD = "'";
+const APOSTROPHE = "'";
 
 export function csvLine(values: readonly (string | null)[]): string {
   return `${values.map(value => (value === null ? '' : csvField(value))).join(',')}\n`;
 }
 
 function csvField(value: string): string {
-  const safe = FORMULA.test(value) || value.startsWith(GUARD) ? GUARD + value : value;
+  const safe = FORMULA.test(value) || value.startsWith(APOSTROPHE) ? APOSTROPHE + value : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
@@ -86,5 +86,5 @@ function linesIn(text: string): number {
 
 function unguarded(value: string): string {
   const rest = value.slice(1);
-  return value.startsWith(GUARD) && (FORMULA.test(rest) || rest.startsWith(GUARD)) ? rest : value;
+  return value.startsWith(APOSTROPHE) && (FORMULA.test(rest) || rest.startsWith(APOSTROPHE)) ? rest : value;
 }

@@ -126,13 +126,16 @@ export function isLive(key: KeyRecord, digest: string, now: number): boolean {
 const SCHEME = /^bearer $/i;
 const SCHEME_LENGTH = 'Bearer '.length;
 
-/** What may be a secret of ours in an `Authorization` value: scheme in any case, exactly one space (RFC 6750). */
+/** What stands behind the scheme of an `Authorization` value, which is in any case, and exactly one space (RFC 6750). */
+export function bearerOf(authorization: string): string | undefined {
+  const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
+  return isBearer ? authorization.slice(SCHEME_LENGTH) : undefined;
+}
+
+/** That, where it may be a secret of ours. */
 export function bearerSecret(authorization: string): string | undefined {
   if (authorization.length !== SCHEME_LENGTH + SECRET_LENGTH) return undefined;
-  const isBearer = SCHEME.test(authorization.slice(0, SCHEME_LENGTH));
-  return isBearer && authorization.startsWith(SECRET_PREFIX, SCHEME_LENGTH)
-    ? authorization.slice(SCHEME_LENGTH)
-    : undefined;
+  return authorization.startsWith(SECRET_PREFIX, SCHEME_LENGTH) ? bearerOf(authorization) : undefined;
 }
 
 /** By the words that the audit has for them: the compiler asks for a limit that would change unseen. */

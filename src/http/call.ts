@@ -114,7 +114,7 @@ export function whenFinished(call: Call, then: () => void): void {
 }
 
 /** Whatever goes wrong in it is a failure of the call, now or later. */
-export function guarded(call: Call, work: () => void | Promise<void>): void {
+export function attempt(call: Call, work: () => void | Promise<void>): void {
   try {
     work()?.catch((error: unknown) => call.failed(call, error));
   } catch (error) {

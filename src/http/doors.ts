@@ -5,18 +5,21 @@ import type { Operators } from '../appoint.ts';
 import type { Actor } from '../core/audit.ts';
 import { bad, type Checked, good } from '../core/checked.ts';
 import type { Admission, Credentials, Passed } from '../core/door.ts';
+import { bearerOf } from '../core/key.ts';
 import { parseLabel } from '../core/label.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Clock, Waiter } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import type { Overrides } from '../overrule.ts';
-import { type Call, guarded } from './call.ts';
+import { attempt, type Call } from './call.ts';
 import { quotaHeaders, sendRefusal } from './reply.ts';
 import { type Sender, senderOf } from './sender.ts';
 
+type Serve = (admission: Admission) => void | Promise<void>;
+
 export interface Doors {
   /** Counts the call, or its names, and serves it, or answers the refusal; fails it when it cannot be counted. */
-  spend(call: Call, serve: (admission: Admission) => void | Promise<void>, names?: number): void;
+  spend(call: Call, serve: Serve, names?: number): void;
   /** Why the key does not let it in. Counts nothing: for whoever has yet to send what is to be counted. */
   callerRefusal(call: Call): Promise<Refusal | undefined>;
   /** Without counting: an admission, or the refusal is answered. */
@@ -42,11 +45,9 @@ export interface DoorParts {
 }
 
 const MOST_OPERATOR = 100;
-const SCHEME = /^bearer $/i;
-const SCHEME_LENGTH = 'Bearer '.length;
 
 export function createDoors(parts: DoorParts): Doors {
-  const { admit, overrides, clock, isTrustedProxy } = parts;
+  const { admit, isTrustedProxy } = parts;
   let spending = 0;
 
   function addressOf({ connection, head }: Call): string {
@@ -58,20 +59,6 @@ export function createDoors(parts: DoorParts): Doors {
     return { authorization, origin, address: addressOf(call), lastSecret: call.connection.lastSecret };
   }
 
-  function pass(call: Call, passed: Passed, serve: (admission: Admission) => void | Promise<void>) {
-    const allowance = 'allowance' in passed ? passed.allowance : undefined;
-    if (allowance) call.quota = quotaHeaders(allowance, clock());
-    if ('refused' in passed) {
-      call.connection.knownAs(undefined);
-      return sendRefusal(call, passed, [], passed.refused === 'quota_exceeded' ? allowance : undefined);
-    }
-    call.connection.knownAs(passed.key.id);
-    call.keyId = passed.key.id;
-    call.isPaid = true;
-    if (overrides.revision() === passed.revision) return serve(passed);
-    return overrides.reach(passed.revision).then(() => serve(passed));
-  }
-
   return {
     spending: () => spending,
 
@@ -80,7 +67,7 @@ export function createDoors(parts: DoorParts): Doors {
       const waiter: Waiter<Passed> = {
         resolve(passed) {
           spending--;
-          guarded(call, () => pass(call, passed, serve));
+          attempt(call, () => pass(parts, call, passed, serve));
         },
         reject(error) {
           spending--;
@@ -114,15 +101,36 @@ export function createDoors(parts: DoorParts): Doors {
   };
 }
 
+/** A call that was counted, or refused instead. */
+function pass(
+  { overrides, clock }: DoorParts,
+  call: Call,
+  passed: Passed,
+  serve: Serve,
+): void | Promise<void> {
+  const allowance = 'allowance' in passed ? passed.allowance : undefined;
+  if (allowance) call.quota = quotaHeaders(allowance, clock());
+  if ('refused' in passed) {
+    call.connection.knownAs(undefined);
+    return sendRefusal(call, passed, [], passed.refused === 'quota_exceeded' ? allowance : undefined);
+  }
+  call.connection.knownAs(passed.key.id);
+  call.keyId = passed.key.id;
+  call.isPaid = true;
+  if (overrides.revision() === passed.revision) return serve(passed);
+  return overrides.reach(passed.revision).then(() => serve(passed));
+}
+
 function operatorsDoor(
   { isAdminToken, operators }: DoorParts,
   addressOf: (call: Call) => string,
 ): Pick<Doors, 'isOperator' | 'operatorRefusal' | 'actorOf'> {
-  const nameOf = (authorization: string) => operators.nameOf(authorization.slice(SCHEME_LENGTH));
+  const nameOf = (authorization: string) => operators.nameOf(bearerOf(authorization) ?? '');
 
   function isOperator(authorization: string): boolean {
-    if (!isAdminToken || !SCHEME.test(authorization.slice(0, SCHEME_LENGTH))) return false;
-    return isAdminToken(authorization.slice(SCHEME_LENGTH)) || nameOf(authorization) !== undefined;
+    const token = bearerOf(authorization);
+    if (!isAdminToken || token === undefined) return false;
+    return isAdminToken(token) || operators.nameOf(token) !== undefined;
   }
 
   /** Whoever has the ADMIN_TOKEN may give any name but that of somebody with a token of their own. */
@@ -142,7 +150,7 @@ function operatorsDoor(
         isOperator(authorization)
           ? undefined
           : refuse('unauthorized', 'use the ADMIN_TOKEN of the service or an operator token');
-      const looked = isAdminToken && operators.refresh(authorization.slice(SCHEME_LENGTH));
+      const looked = isAdminToken && operators.refresh(bearerOf(authorization) ?? '');
       return looked ? looked.then(judge) : judge();
     },
 

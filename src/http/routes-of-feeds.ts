@@ -51,6 +51,13 @@ export function feedRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       refusals: [404],
       work: feeds.goForth,
     }),
+    ...decisionRoutes(row, feeds),
+  ];
+}
+
+/** What to do with a version that is held back. */
+function decisionRoutes(row: RouteOf, feeds: FeedRows): Route[] {
+  return [
     row({
       at: ['POST', '/admin/feeds/{feed}/approve'],
       says: [

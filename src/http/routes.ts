@@ -1,6 +1,6 @@
 /**
  * What a row of the table of routes holds: path, method, door, body, answer, price and handler. The rows themselves are
- * in `routes-of-callers.ts` and `routes-of-operators.ts`, and those of the console's files in `endpoints/console.ts`.
+ * in `routes-of-….ts`, and those of the console's files in `endpoints/console.ts`.
  */
 
 import type { Type } from 'typebox';

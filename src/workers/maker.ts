@@ -88,25 +88,10 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
     await turn();
     if (isClosed) throw new Error(GIVEN_UP);
     const job = { kind, asked } as MakingStart['job'];
-    const start: MakingStart = { config: { database, feedsOff }, store: ports, job };
-    const file = new URL(import.meta.url.endsWith('.ts') ? './making.ts' : './making.js', import.meta.url);
-    const thread = new Worker(file, {
-      workerData: start,
-      transferList: [...(ports ? Object.values(ports) : []), ...given],
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
-    });
+    const thread = startMaking({ config: { database, feedsOff }, store: ports, job }, given);
     threads.add(thread);
-    const { promise, resolve, reject } = Promise.withResolvers<Jobs[J]['made']>();
-    thread.on('message', (message: FromMaking) => {
-      if ('problem' in message) onError(new FeedError(message.problem));
-      else resolve(message.made as Jobs[J]['made']);
-    });
-    thread.on('error', reject);
-    thread.on('exit', () => {
-      threads.delete(thread);
-      reject(new Error(GIVEN_UP));
-    });
-    return promise;
+    thread.on('exit', () => threads.delete(thread));
+    return madeBy<J>(thread, onError);
   }
 
   const hand = (catalog: Catalog) => inTurns(handingOver(catalog));
@@ -138,6 +123,30 @@ export function createMaker({ config, store, onError, large = LARGE }: MakerPart
       for (const thread of threads) void thread.terminate();
     },
   };
+}
+
+/** What the thread makes; it fails where that ends without. */
+function madeBy<J extends keyof Jobs>(
+  thread: Worker,
+  onError: MakerParts['onError'],
+): Promise<Jobs[J]['made']> {
+  const { promise, resolve, reject } = Promise.withResolvers<Jobs[J]['made']>();
+  thread.on('message', (message: FromMaking) => {
+    if ('problem' in message) onError(new FeedError(message.problem));
+    else resolve(message.made as Jobs[J]['made']);
+  });
+  thread.on('error', reject);
+  thread.on('exit', () => reject(new Error(GIVEN_UP)));
+  return promise;
+}
+
+function startMaking(start: MakingStart, given: readonly ArrayBuffer[]): Worker {
+  const file = new URL(import.meta.url.endsWith('.ts') ? './making.ts' : './making.js', import.meta.url);
+  return new Worker(file, {
+    workerData: start,
+    transferList: [...(start.store ? Object.values(start.store) : []), ...given],
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+  });
 }
 
 function namesIn({ snapshots }: Catalog): number {

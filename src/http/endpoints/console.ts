@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Nothing from elsewhere, nothing inline, in nobody's frame; forms are the script's business. */
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const GUARDS = [
+const SAFE_HEADERS = [
   ...['Content-Security-Policy', CSP, 'Referrer-Policy', 'no-referrer'],
   ...['Cross-Origin-Opener-Policy', 'same-origin', 'Vary', 'Accept-Encoding'],
 ];
@@ -104,7 +104,7 @@ function fileRoute(path: string, extension: string, body: Buffer): Route {
       const wantsPacked = acceptsGzip(acceptEncoding);
       if (wantsPacked) packed ??= pack();
       const chosen = (wantsPacked && packed) || plain;
-      const headers = [...GUARDS, ...caching, 'ETag', chosen.etag];
+      const headers = [...SAFE_HEADERS, ...caching, 'ETag', chosen.etag];
       if (isKnown(ifNoneMatch, chosen.etag)) return sendEmpty(call, 304, headers);
       send(call, 200, type, chosen.body, [...headers, ...chosen.encoding]);
     },

@@ -8,7 +8,7 @@ import type { Answer, Lookup } from '../../lookup.ts';
 import type { Rank } from '../../rank.ts';
 import { AtOnce } from '../at-once.ts';
 import { type DomainsBody, MOST_NAMES } from '../bodies.ts';
-import { type Call, guarded, type Headers, whenFinished } from '../call.ts';
+import { attempt, type Call, type Headers, whenFinished } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import type { Metrics } from '../metrics.ts';
 import { PRICES } from '../prices.ts';
@@ -82,7 +82,7 @@ export function domainsEndpoint({ doors, isDraining, workers = 1, ...parts }: En
     const begin = (leave: Leave, rest: Rest) => {
       whenFinished(call, leave);
       // After a wait it begins at the end of another call, which is not to blame for what goes wrong in it.
-      guarded(call, () =>
+      attempt(call, () =>
         hasWaited && isDraining() ? sendRefusal(call, ENDING) : serve(call, { domains, explain, rest }),
       );
     };

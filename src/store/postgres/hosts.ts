@@ -1,7 +1,7 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { Act } from '../../core/audit.ts';
-import { type HostRecord, LEARNING, MONTH_DAYS } from '../../core/guest.ts';
+import { type Guest, type HostRecord, LEARNING, MONTH_DAYS, type SeenListed } from '../../core/guest.ts';
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
@@ -40,18 +40,9 @@ export function createHosts(connections: Connections) {
       run(async session => {
         const last = await session.query(LAST_DAY, [day]);
         const gone = goneBefore(day, sinceDay, last.rows[0]?.day);
-        for (let i = 0; i < guests.length; i += CHUNK) {
-          const some = guests.slice(i, i + CHUNK);
-          const domains = [...new Set(some.map(({ domain }) => domain))];
-          await inTurn(session, TURN.hosts, async () => {
-            await session.query(TAKE, [...arraysOf(GUEST, some), LEARNING.mostGuests]);
-            await session.query(removing(inTooMany('domain = ANY($1)')), [domains]);
-          });
-        }
+        await writeGuests(session, guests);
         await inTurn(session, TURN.hosts, async () => {
-          const days = listed.map(seen => seen.day);
-          const monthsAgo = days.map(one => daysBefore(one, MONTH_DAYS));
-          await session.query(GO, [listed.map(({ domain }) => domain), days, monthsAgo]);
+          await leaveAll(session, listed);
           await session.query(SHARE, [shared, day, LEARNING.mostShared]);
           await prune(session, gone);
         });
@@ -160,3 +151,21 @@ const LIST = `
       (SELECT ${GROUPED} FROM guest WHERE guest.host = host.name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS}) AS grouped) AS groups
   FROM host WHERE flagged >= $1 OR forgotten_at IS NOT NULL
   ORDER BY ${readFirst('$1', '$2')} LIMIT $2) AS listed ORDER BY flagged DESC, name`;
+
+async function writeGuests(session: Session, guests: readonly Guest[]): Promise<void> {
+  for (let i = 0; i < guests.length; i += CHUNK) {
+    const some = guests.slice(i, i + CHUNK);
+    const domains = [...new Set(some.map(({ domain }) => domain))];
+    await inTurn(session, TURN.hosts, async () => {
+      await session.query(TAKE, [...arraysOf(GUEST, some), LEARNING.mostGuests]);
+      await session.query(removing(inTooMany('domain = ANY($1)')), [domains]);
+    });
+  }
+}
+
+/** They are where they were seen, and no longer elsewhere. */
+async function leaveAll(session: Session, listed: readonly SeenListed[]): Promise<void> {
+  const days = listed.map(seen => seen.day);
+  const monthsAgo = days.map(one => daysBefore(one, MONTH_DAYS));
+  await session.query(GO, [listed.map(({ domain }) => domain), days, monthsAgo]);
+}

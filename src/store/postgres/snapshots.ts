@@ -74,29 +74,9 @@ export function createSnapshots({ run }: Connections) {
       }, BACKGROUND_MS),
     acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, where: Accepting = {}) =>
       change(async session => {
-        const { feed, acceptedAt } = snapshot;
+        const { feed } = snapshot;
         if (!(await isInUse(session, feed, was)) || !(await isWanted(session, feed, where))) return false;
-        // What an operator went back from is no version to go back to.
-        await session.query(
-          `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at >
-            (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = $1)`,
-          [feed],
-        );
-        // The same again is not one more to go back to.
-        if (snapshot.digest !== was) await putAside(session, feed);
-        const { places, values } = SNAPSHOT.postgres;
-        await session.query(upsert(SNAPSHOT, places()), values(snapshot));
-        const past = (await headsIn(session, PAST_SNAPSHOT.name)).filter(head => head.feed === feed);
-        for (const { from, to } of redated(past, acceptedAt))
-          await session.query(
-            'UPDATE past_snapshot SET accepted_at = $1 WHERE feed = $2 AND accepted_at = $3',
-            [to, feed, from],
-          );
-        await session.query(
-          `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at NOT IN (
-            SELECT accepted_at FROM past_snapshot WHERE feed = $1 ORDER BY accepted_at DESC LIMIT $2)`,
-          [feed, KEPT_VERSIONS - 1],
-        );
+        await putInUse(session, snapshot, was);
         await writeAct(session, act);
         return true;
       }),
@@ -125,4 +105,31 @@ export function createSnapshots({ run }: Connections) {
         return true;
       }),
   };
+}
+
+/** In the place of the one that is in use, which is kept to go back to, with the last few before it. */
+async function putInUse(session: Session, snapshot: AcceptedSnapshot, was: string | null): Promise<void> {
+  const { feed, acceptedAt } = snapshot;
+  // What an operator went back from is no version to go back to.
+  await session.query(
+    `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at >
+      (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = $1)`,
+    [feed],
+  );
+  // The same again is not one more to go back to.
+  if (snapshot.digest !== was) await putAside(session, feed);
+  const { places, values } = SNAPSHOT.postgres;
+  await session.query(upsert(SNAPSHOT, places()), values(snapshot));
+  const past = (await headsIn(session, PAST_SNAPSHOT.name)).filter(head => head.feed === feed);
+  for (const { from, to } of redated(past, acceptedAt))
+    await session.query('UPDATE past_snapshot SET accepted_at = $1 WHERE feed = $2 AND accepted_at = $3', [
+      to,
+      feed,
+      from,
+    ]);
+  await session.query(
+    `DELETE FROM past_snapshot WHERE feed = $1 AND accepted_at NOT IN (
+      SELECT accepted_at FROM past_snapshot WHERE feed = $1 ORDER BY accepted_at DESC LIMIT $2)`,
+    [feed, KEPT_VERSIONS - 1],
+  );
 }

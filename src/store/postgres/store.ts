@@ -124,16 +124,8 @@ export async function openPostgresStore(
     atOnce: COMMITS_AT_ONCE,
     deadlineMs: DEADLINE_MS,
   });
-  const flags = createFlags(records);
-  const hosts = createHosts(records);
-  const traffic = createTraffic(records);
-  const decided = createDecisions(records);
-  const verdicts = createVerdicts(records);
-  const placed = createWhereabouts(records);
   let closing: Promise<void> | undefined;
   let isClockRight = true;
-  /** By a wrong clock nothing is too old to be kept. */
-  const keptSince = (day: string) => (isClockRight ? day : '');
 
   async function proveAndCompareClocks(): Promise<void> {
     const before = clock();
@@ -148,20 +140,7 @@ export async function openPostgresStore(
 
   return {
     ...recordsOn(records),
-    ...flags,
-    ...hosts,
-    ...traffic,
-    ...decided,
-    ...verdicts,
-    ...placed,
-    writeDecisions: (decisions, now, keptMs) =>
-      decided.writeDecisions(decisions, now, isClockRight ? keptMs : now),
-    flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
-    learn: (guests, shared, day, sinceDay, listed) =>
-      hosts.learn(guests, shared, day, keptSince(sinceDay), listed),
-    keepWhereabouts: (given, sinceDay) => placed.keepWhereabouts(given, keptSince(sinceDay)),
-    addVerdicts: (given, sinceDay) => verdicts.addVerdicts(given, keptSince(sinceDay)),
-    addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight ? now : 0),
+    ...agingOn(records, () => isClockRight),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,
@@ -170,4 +149,31 @@ export async function openPostgresStore(
       return closing;
     },
   };
+}
+
+/** What goes with its age. By a wrong clock nothing is too old to be kept. */
+function agingOn(records: Connections, isClockRight: () => boolean) {
+  const flags = createFlags(records);
+  const hosts = createHosts(records);
+  const traffic = createTraffic(records);
+  const decided = createDecisions(records);
+  const verdicts = createVerdicts(records);
+  const placed = createWhereabouts(records);
+  const keptSince = (day: string) => (isClockRight() ? day : '');
+  return {
+    ...flags,
+    ...hosts,
+    ...traffic,
+    ...decided,
+    ...verdicts,
+    ...placed,
+    writeDecisions: (decisions, now, keptMs) =>
+      decided.writeDecisions(decisions, now, isClockRight() ? keptMs : now),
+    flag: (given, sinceDay) => flags.flag(given, keptSince(sinceDay)),
+    learn: (guests, shared, day, sinceDay, listed) =>
+      hosts.learn(guests, shared, day, keptSince(sinceDay), listed),
+    keepWhereabouts: (given, sinceDay) => placed.keepWhereabouts(given, keptSince(sinceDay)),
+    addVerdicts: (given, sinceDay) => verdicts.addVerdicts(given, keptSince(sinceDay)),
+    addTraffic: (slots, now) => traffic.addTraffic(slots, isClockRight() ? now : 0),
+  } satisfies Partial<Store>;
 }

@@ -68,7 +68,7 @@ async function withCopy<T>(
       if (error.code === 'ENOSPC') throw noSpaceFor(copy);
       throw new StoreRefused(`cannot read ${source} (${error.code})`, 'name a file made by backup');
     });
-    checkCopied(copy, source);
+    checkBackup(copy, source);
     const missing = read(copy, missingIn);
     bringUpToDate(copy, source, path);
     return await work(copy, missing);
@@ -79,15 +79,18 @@ async function withCopy<T>(
   }
 }
 
-function checkCopied(copy: string, source: string): void {
-  const fix = 'name a file made by backup, of this version or an older one';
+/** What to do about a file that is no backup. */
+export const WANTED = 'name a file made by backup, of this version or an older one';
+
+/** Whether a file is a backup, by its path or address; it is called `source` where it is not. */
+export function checkBackup(copy: string, source: string): void {
   try {
     examine(copy, source);
   } catch (error) {
     // Its own advice is about the store, and this is none.
-    throw error instanceof StoreRefused ? new StoreRefused(error.problem, fix) : error;
+    throw error instanceof StoreRefused ? new StoreRefused(error.problem, WANTED) : error;
   }
-  if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, fix);
+  if (!isMarked(copy)) throw new StoreRefused(`${source} is empty`, WANTED);
 }
 
 function noSpaceFor(path: string): StoreRefused {

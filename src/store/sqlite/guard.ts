@@ -3,12 +3,12 @@
  * deleted or replaced, and all that it counts there is lost with the process.
  */
 
-import { closeSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { closeSync, openSync, realpathSync, type Stats } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { canFollow, canFollowJournal, headOf, type JournalHead, journalHeadOf } from './heads.ts';
-import { notePair } from './pair.ts';
+import { notePair, statOf } from './pair.ts';
 
 export interface Guard {
   /** Behind every work, before it is said to be done; throws StoreUnavailable. Five system calls. */
@@ -37,8 +37,7 @@ const HEADS_MS = 500;
  */
 const SETTLED_MS = 5_000;
 
-const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
-const identityOf = (found: Stats | undefined) => found && `${found.dev} ${found.ino}`;
+const placeOf = (found: Stats | undefined) => found && `${found.dev} ${found.ino}`;
 
 /** What the folder shows: whether the file is at its path, and what lies beside it still the same. */
 interface Seen {
@@ -50,16 +49,16 @@ interface Seen {
 
 /** The journal (the WAL) and its index may come later than the connection, and then stay. */
 function watchFolder(path: string, real: string): () => Seen {
-  const file = identityOf(statOf(path));
+  const file = placeOf(statOf(path));
   const was: (string | undefined)[] = [];
   return () => {
     const present = statOf(path);
     const beside = [statOf(`${real}-wal`), statOf(`${real}-shm`)];
-    const areBeside = beside.map(identityOf).every((now, at) => {
+    const areBeside = beside.map(placeOf).every((now, at) => {
       was[at] ??= now;
       return now === was[at];
     });
-    const isThere = identityOf(present) === file;
+    const isThere = placeOf(present) === file;
     return { isThere, areBeside, size: present?.size ?? 0, journalSize: beside[0]?.size ?? 0 };
   };
 }

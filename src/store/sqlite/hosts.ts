@@ -92,22 +92,7 @@ export function createHosts(db: DatabaseSync) {
       prune(db, gone);
     },
 
-    // Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest.
-    // Groups are made only of the guests of hosts that are shown.
-    readHosts: (fewestFlagged: number, most: number): Uint8Array<ArrayBuffer> => {
-      const rows = db
-        .prepare(`
-          SELECT * FROM (SELECT name, flagged, innocent, last_day,
-            shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
-            (SELECT json_group_array(entry) FROM
-              (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${LEARNING.neighbours})) AS neighbours,
-            (SELECT json_group_array(json_object(${GROUP_MEMBERS})) FROM
-              (SELECT ${GROUPED} FROM guest WHERE host = name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS})) AS groups
-          FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
-          ORDER BY ${readFirst('?1', '?2')} LIMIT ?2) ORDER BY flagged DESC, name`)
-        .all(fewestFlagged, most);
-      return toBytes(rows.map(LISTED_HOST.sqlite.record));
-    },
+    readHosts: (fewestFlagged: number, most: number) => listedHosts(db, fewestFlagged, most),
 
     sharedNames: (): string =>
       String(
@@ -172,4 +157,23 @@ function removeGuests(db: DatabaseSync, rows: number): void {
   // Found without the lock.
   const found = db.prepare(`${LEAST_TELLING} LIMIT ?`).all(rows);
   inChunks(db, found, row => void remove.run(String(row.host), String(row.domain)));
+}
+
+/**
+ * Reads every host: 15 ms for 60,000 of them (2026-11), once a minute; an index would cost more with each guest. Groups
+ * are made only of the guests of hosts that are shown.
+ */
+function listedHosts(db: DatabaseSync, fewestFlagged: number, most: number): Uint8Array<ArrayBuffer> {
+  const rows = db
+    .prepare(`
+      SELECT * FROM (SELECT name, flagged, innocent, last_day,
+        shared_day IS NOT NULL AS shared, forgotten_at IS NOT NULL AS forgotten,
+        (SELECT json_group_array(entry) FROM
+          (SELECT entry FROM guest WHERE host = name AND entry IS NOT NULL LIMIT ${LEARNING.neighbours})) AS neighbours,
+        (SELECT json_group_array(json_object(${GROUP_MEMBERS})) FROM
+          (SELECT ${GROUPED} FROM guest WHERE host = name AND ${IS_COUNTED} GROUP BY ${GROUP_KEYS})) AS groups
+      FROM host WHERE flagged >= ?1 OR forgotten_at IS NOT NULL
+      ORDER BY ${readFirst('?1', '?2')} LIMIT ?2) ORDER BY flagged DESC, name`)
+    .all(fewestFlagged, most);
+  return toBytes(rows.map(LISTED_HOST.sqlite.record));
 }

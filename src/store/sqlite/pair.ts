@@ -42,7 +42,7 @@ interface Note {
 
 const ENDS = ['-wal', '-shm'];
 
-const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
+export const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
 
 /** What does not know gives the time of the last change. */
 function identityOf({ dev, ino, birthtimeMs, ctimeMs }: Stats): Identity {

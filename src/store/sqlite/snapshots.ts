@@ -60,26 +60,9 @@ export function createSnapshots(db: DatabaseSync) {
       where: Accepting = {},
     ): boolean =>
       inTransaction(db, () => {
-        const { feed, acceptedAt } = snapshot;
+        const { feed } = snapshot;
         if (digestOf(feed) !== was || !isWanted(db, feed, where)) return false;
-        // What an operator went back from is no version to go back to.
-        db.prepare(
-          `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >
-            (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = ?)`,
-        ).run(feed, feed);
-        // The same again is not one more to go back to.
-        if (snapshot.digest !== was) putAside(db, feed);
-        const { places, values } = SNAPSHOT.sqlite;
-        db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
-        const past = headsIn(db, PAST_SNAPSHOT.name).filter(head => head.feed === feed);
-        for (const { from, to } of redated(past, acceptedAt))
-          db.prepare('UPDATE past_snapshot SET accepted_at = ? WHERE feed = ? AND accepted_at = ?').run(
-            ...[to, feed, from],
-          );
-        db.prepare(
-          `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at NOT IN (
-            SELECT accepted_at FROM past_snapshot WHERE feed = ? ORDER BY accepted_at DESC LIMIT ?)`,
-        ).run(feed, feed, KEPT_VERSIONS - 1);
+        putInUse(db, snapshot, was);
         writeAct(db, act);
         return true;
       }),
@@ -109,4 +92,27 @@ export function createSnapshots(db: DatabaseSync) {
         return true;
       }),
   };
+}
+
+/** In the place of the one that is in use, which is kept to go back to, with the last few before it. */
+function putInUse(db: DatabaseSync, snapshot: AcceptedSnapshot, was: string | null): void {
+  const { feed, acceptedAt } = snapshot;
+  // What an operator went back from is no version to go back to.
+  db.prepare(
+    `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at >
+      (SELECT coalesce(max(accepted_at), 0) FROM snapshot WHERE feed = ?)`,
+  ).run(feed, feed);
+  // The same again is not one more to go back to.
+  if (snapshot.digest !== was) putAside(db, feed);
+  const { places, values } = SNAPSHOT.sqlite;
+  db.prepare(upsert(SNAPSHOT, places)).run(...values(snapshot));
+  const past = headsIn(db, PAST_SNAPSHOT.name).filter(head => head.feed === feed);
+  for (const { from, to } of redated(past, acceptedAt))
+    db.prepare('UPDATE past_snapshot SET accepted_at = ? WHERE feed = ? AND accepted_at = ?').run(
+      ...[to, feed, from],
+    );
+  db.prepare(
+    `DELETE FROM past_snapshot WHERE feed = ? AND accepted_at NOT IN (
+      SELECT accepted_at FROM past_snapshot WHERE feed = ? ORDER BY accepted_at DESC LIMIT ?)`,
+  ).run(feed, feed, KEPT_VERSIONS - 1);
 }

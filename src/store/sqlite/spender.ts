@@ -26,31 +26,10 @@ export function createSpender(
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const readRevision = db.prepare('SELECT value FROM revision');
-  const readUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
-  const count = db.prepare(`
-    INSERT INTO usage (key_id, month, used, last_at) VALUES (?, ?, ?, ?)
-    ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used, last_at = excluded.last_at`);
-  const countDay = db.prepare(`
-    INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
-    ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
+  const grant = granter(db);
   const changes = changesOn(db);
   let durable = false;
   const doubt = doubting({ relieve: relieving(db, ticks), ticks, hasRoom });
-
-  function grant(group: SpendGroup, revision: number): SpendResult {
-    if (group.revision !== revision) return 'changed';
-    const month = monthOfDay(group.day);
-    const used = Number(readUsed.get(group.keyId, month)?.used ?? 0);
-    const left = group.quota === null ? Number.POSITIVE_INFINITY : Math.max(0, group.quota - used);
-    const { whole = 0 } = group;
-    const first = whole <= left ? whole : 0;
-    const granted = first + Math.min(group.calls, left - first);
-    if (granted > 0) {
-      count.run(group.keyId, month, granted, Date.now());
-      countDay.run(group.keyId, group.day, granted);
-    }
-    return { granted, used: used + granted };
-  }
 
   function transaction<T>(work: () => T): T {
     takeLock(() => void begin.run());
@@ -82,6 +61,32 @@ export function createSpender(
       });
       doubt.end();
     },
+  };
+}
+
+/** As many calls of a key as its quota has left. */
+function granter(db: DatabaseSync) {
+  const readUsed = db.prepare('SELECT used FROM usage WHERE key_id = ? AND month = ?');
+  const count = db.prepare(`
+    INSERT INTO usage (key_id, month, used, last_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (key_id, month) DO UPDATE SET used = used + excluded.used, last_at = excluded.last_at`);
+  const countDay = db.prepare(`
+    INSERT INTO usage_day (key_id, day, used) VALUES (?, ?, ?)
+    ON CONFLICT (key_id, day) DO UPDATE SET used = used + excluded.used`);
+
+  return function grant(group: SpendGroup, revision: number): SpendResult {
+    if (group.revision !== revision) return 'changed';
+    const month = monthOfDay(group.day);
+    const used = Number(readUsed.get(group.keyId, month)?.used ?? 0);
+    const left = group.quota === null ? Number.POSITIVE_INFINITY : Math.max(0, group.quota - used);
+    const { whole = 0 } = group;
+    const first = whole <= left ? whole : 0;
+    const granted = first + Math.min(group.calls, left - first);
+    if (granted > 0) {
+      count.run(group.keyId, month, granted, Date.now());
+      countDay.run(group.keyId, group.day, granted);
+    }
+    return { granted, used: used + granted };
   };
 }
 
