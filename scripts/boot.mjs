@@ -79,7 +79,9 @@ if (isCommand && args[0] === 'serve') buildConsole(node);
 // As in bin/domain-risk.mjs.
 if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
-if (!isCommand) for (const name of settingNames()) delete env[name];
+// So with what the driver of PostgreSQL takes from the environment where an address leaves it out.
+const ofDriver = Object.keys(env).filter(name => /^PG[A-Z]+$/.test(name));
+if (!isCommand) for (const name of [...settingNames(), ...ofDriver]) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
 passSettings(isCommand ? [resolve('.env'), join(root, '.env')] : [], env);
 launch(node, [join(root, script), ...args], env, signals);

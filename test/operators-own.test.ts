@@ -62,9 +62,11 @@ test.runIf(full)('so it is where vitest is started by hand', async () => {
 });
 
 /** What is a setting among the names that a program prints. */
-const ALL_TRAPPED = Object.fromEntries(Object.keys(SETTINGS).map(name => [name, 'trap']));
+const ALL_TRAPPED = Object.fromEntries(
+  [...Object.keys(SETTINGS), 'PGSSLMODE', 'PGOPTIONS'].map(name => [name, 'trap']),
+);
 const settingsIn = (said: string) =>
-  (JSON.parse(said.trim().split('\n').at(-1)!) as string[]).filter(name => name in SETTINGS);
+  (JSON.parse(said.trim().split('\n').at(-1)!) as string[]).filter(name => name in ALL_TRAPPED);
 const PRINT = 'process.stdout.write(JSON.stringify(Object.keys(process["env"])));';
 
 test('a script that npm starts sees no setting at all', async () => {

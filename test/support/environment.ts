@@ -18,6 +18,8 @@ export const LONG_LISTS = [
 /** An operator's own store is nothing that a test may reach (`scripts/boot.mjs` does the same for everything else). */
 export function forgetSettings(): void {
   for (const name of Object.keys(SETTINGS)) delete process.env[name];
+  // What an address leaves out, the driver takes from PGSSLMODE, PGOPTIONS and their like: meant for another database.
+  for (const name in process.env) if (/^PG[A-Z]+$/.test(name)) delete process.env[name];
 }
 
 const PASSED_ON = ['PATH', 'HOME', 'NODE_COMPILE_CACHE'];
