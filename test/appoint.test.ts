@@ -86,7 +86,7 @@ test('what an earlier look brings later is not taken', async () => {
   expect(operators.nameOf(ada)).toBeUndefined();
 });
 
-test('whoever has the token of all acts under a name of their own, also once the operator of that name was revoked', async () => {
+test('nobody acts under the name of an operator who was revoked, not with the ADMIN_TOKEN either', async () => {
   const { kit, operators } = await watched();
   kit.kept.push({ ...record('Ada', tokenOf('a')), revokedAt: 2 });
   await operators.look();
