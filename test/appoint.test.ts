@@ -86,6 +86,20 @@ test('what an earlier look brings later is not taken', async () => {
   expect(operators.nameOf(ada)).toBeUndefined();
 });
 
+test('nobody acts under the name of an operator who was revoked, not with the ADMIN_TOKEN either', async () => {
+  const { kit, operators } = await watched();
+  kit.kept.push({ ...record('Ada', tokenOf('a')), revokedAt: 2 });
+  await operators.look();
+  const parts = { operators, isAdminToken: () => true, isTrustedProxy: () => false };
+  const doors = createDoors(parts as unknown as DoorParts);
+  const as = (who: string) => {
+    const req = { rawHeaders: ['X-Operator', who] };
+    const head = { authorization: 'Bearer admin' };
+    return doors.actorOf({ req, head, connection: { address: '::1' } } as unknown as Call).ok;
+  };
+  expect(['Bob', 'Ada', 'ADA'].map(as)).toEqual([true, false, false]);
+});
+
 test('nobody acts with a token that was revoked while its body came in, under whatever name', () => {
   const operators = { nameOf: () => undefined, isAppointed: () => false, refresh: () => undefined };
   const isAdminToken = (sent: string) => sent === 'admin';

@@ -79,6 +79,8 @@ test('one backup in each slot of time, whole and for its own user only, the last
 
   writeFileSync(join(folder, 'domain-risk-mine.db'), 'mine');
   writeFileSync(join(folder, 'domain-risk-2026-11-16T090000Z.db.partial'), 'of one that was killed');
+  // A service of a version whose backups had no id shares the folder.
+  writeFileSync(join(folder, 'domain-risk-2026-11-16T130000Z.db.partial'), 'of one that writes it now');
   mkdirSync(path.replace('T10', 'T08'));
   for (let hour = 0; hour < 3; hour++) {
     time.now += HOUR;
@@ -88,6 +90,7 @@ test('one backup in each slot of time, whole and for its own user only, the last
     'domain-risk-2026-11-16T080000Z',
     'domain-risk-2026-11-16T120000Z',
     'domain-risk-2026-11-16T130000Z',
+    'domain-risk-2026-11-16T130000Z.db.partial',
     'domain-risk-mine.db',
   ]);
   expect(await store.audit(9)).toHaveLength(1);

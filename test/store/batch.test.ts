@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Spent } from '../../src/core/ports.ts';
 import { Batcher, type SpendGroup, type SpendResult } from '../../src/store/batch.ts';
-import { hold, turn } from '../support/scale.ts';
+import { hold, pause, turn } from '../support/scale.ts';
 
 const DAY = '2026-11-16';
 
 /** A store that counts when the test says so. */
-function batching(atOnce = 1) {
+function batching(atOnce = 1, deadlineMs = 900) {
   const commits: {
     groups: readonly SpendGroup[];
     ms: number;
@@ -14,7 +14,7 @@ function batching(atOnce = 1) {
   }[] = [];
   const batcher = new Batcher({
     atOnce,
-    deadlineMs: 900,
+    deadlineMs,
     count(groups, ms) {
       const done = Promise.withResolvers<readonly SpendResult[]>();
       commits.push({ groups, ms, done });
@@ -87,6 +87,17 @@ describe('a commit', () => {
     grantAll(1);
     await turn();
     expect(told).toEqual(['a granted 1', 'b granted 1']);
+  });
+
+  test('behind one that took all the time that a call has still gets what a healthy store needs', async () => {
+    const { commits, call, grantAll } = batching(1, 10);
+    call();
+    await turns(3);
+    call('b');
+    await pause(30);
+    grantAll(0);
+    await turn();
+    expect(commits.map(({ ms }) => ms)[1]).toBe(50);
   });
 
   test('has one group for each key, revision and month', async () => {

@@ -1,23 +1,30 @@
 import { spawnSync } from 'node:child_process';
 import {
+  closeSync,
   copyFileSync,
   linkSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type OnFormChange, toldOf } from '../../src/store/form.ts';
+import { guardFile } from '../../src/store/sqlite/guard.ts';
 import { canFollowJournal, JOURNAL_BYTES } from '../../src/store/sqlite/heads.ts';
 import { openSqliteStoreHere } from '../../src/store/sqlite/here.ts';
+import { enterUse, type Use } from '../../src/store/sqlite/in-use.ts';
 import { isMountPoint } from '../../src/store/sqlite/one-name.ts';
+import { strangersBeside } from '../../src/store/sqlite/pair.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
 import { overrideOf } from '../support/records.ts';
@@ -69,6 +76,7 @@ test('not one call is answered that went into a file which was exchanged a momen
   const { store, call } = await inUse(path);
   const backup = `${folder}.backup`;
   await store.backup(backup, () => {});
+  const TIME = new Date('2026-11-17');
   const exchanges: [string, () => void, () => void][] = [
     ['moved', () => renameSync(path, moved), () => renameSync(moved, path)],
     [
@@ -79,10 +87,20 @@ test('not one call is answered that went into a file which was exchanged a momen
       },
       () => renameSync(moved, path),
     ],
+    [
+      'replaced by one of the same time, as cp -p and rsync leave it',
+      () => {
+        renameSync(path, moved);
+        copyFileSync(backup, path);
+        utimesSync(path, TIME, TIME);
+      },
+      () => renameSync(moved, path),
+    ],
     ['with its folder', () => renameSync(folder, moved), () => renameSync(moved, folder)],
     ['written over', () => copyFileSync(backup, path), () => {}],
   ];
   for (const [how, exchange, back] of exchanges) {
+    utimesSync(path, TIME, TIME);
     // All was well a moment ago.
     expect((await call(0)).outcome, how).toBe('granted');
     exchange();
@@ -184,6 +202,35 @@ test('an emptied journal: calls are refused, and nothing of it gets into the fil
   soundAnd(path, db => expect(db.prepare('SELECT count(*) AS n FROM revision').get()).toEqual({ n: 1 }));
 });
 
+test('a power cut that takes the last checkpoint back leaves the file its journal; what has stood for five seconds is on the disk', () => {
+  const path = join(temporaryFolder(), 'domain-risk.db');
+  const db = new DatabaseSync(path);
+  const file = openSync(path, 'r');
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1e6);
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE a (b)');
+  const guard = guardFile(path, file, true);
+  onTestFinished(() => {
+    now.mockRestore();
+    guard.close(db);
+    closeSync(file);
+  });
+  const before = readFileSync(path);
+  db.exec('CREATE TABLE c (d); PRAGMA wal_checkpoint');
+  const after = readFileSync(path);
+  const strangersAfterPowerCut = () => {
+    guard.check();
+    writeFileSync(path, before);
+    const strangers = strangersBeside(path);
+    writeFileSync(path, after);
+    return strangers;
+  };
+  expect(strangersAfterPowerCut()).toEqual([]);
+  now.mockReturnValue(1e6 + 4_999);
+  expect(strangersAfterPowerCut()).toEqual([]);
+  now.mockReturnValue(1e6 + 5_001);
+  expect(strangersAfterPowerCut()).toEqual([`${path}-wal`, `${path}-shm`]);
+});
+
 const JOURNAL = { size: 50_000, isJournal: true, salts: 'a' };
 
 test.each([
@@ -230,6 +277,8 @@ test.each(Object.keys(EXCHANGES))(
     EXCHANGES[way]!(backup, path);
     await expect(first.call(510)).rejects.toThrow(REFUSED);
     await first.store.close();
+    // A start that was killed on the way had given it its name already.
+    linkSync(`${path}-wal`, `${path}-wal.aside-${statSync(`${path}-wal`).ino}`);
 
     const told: string[] = [];
     const second = await inUse(path, told, true);
@@ -285,6 +334,34 @@ test('commands leave the journal of a server alone whose file was exchanged: put
   renameSync(kept, path);
   expect((await (await inUse(path)).store.listKeys()).map(({ id }) => id)).toContain(late.id);
 });
+
+test.each([
+  ['was there', () => {}],
+  ['was missing', rmSync],
+])(
+  'a lock on a file that %s and that the last one out removes is none: who came meanwhile is seen',
+  (_, prepare) => {
+    const path = join(temporaryFolder(), 'domain-risk.db');
+    const [one, last] = [enterUse(path), enterUse(path)];
+    onTestFinished(one.end);
+    prepare(`${path}.in-use`);
+    let comer: Use | undefined;
+    let isAlone = false;
+    const work = () => {
+      isAlone = true;
+    };
+    /** Asked when the file is open, before it is locked. */
+    const isNeeded = () => {
+      if (comer) return true;
+      last.end();
+      comer = enterUse(path);
+      return true;
+    };
+    expect([one.alone(work, isNeeded, 0), isAlone]).toEqual([false, false]);
+    comer!.end();
+    expect([one.alone(work, isNeeded, 0), isAlone]).toEqual([true, true]);
+  },
+);
 
 test('servers that start together on an exchanged file all go on with it, and the last one to end leaves one file', async () => {
   const folder = temporaryFolder();

@@ -6,6 +6,7 @@ import type { Guest } from '../../src/core/guest.ts';
 import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { LEAST_TELLING } from '../../src/store/guests.ts';
+import { openConnections } from '../../src/store/postgres/connect.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { sessionOn } from '../../src/store/postgres/session.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
@@ -47,6 +48,27 @@ async function emptiedDatabase(url: string) {
     },
   };
 }
+
+test('a database that lets nobody in is asked once in 0.1 s, however many calls come, and then again', async () => {
+  let asked = 0;
+  const refusing = createServer(socket => {
+    asked++;
+    socket.destroy();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void refusing.close());
+  await new Promise(resolve => refusing.once('listening', resolve));
+  const { port } = refusing.address() as { port: number };
+  const { run, close } = openConnections(`postgres://a@127.0.0.1:${port}/a`, 2);
+  onTestFinished(close);
+  const call = () => expect(run(session => session.query('SELECT 1'))).rejects.toThrow(StoreUnavailable);
+  const began = performance.now();
+  for (let calls = 0; calls < 50; calls++) await call();
+  expect(asked).toBeLessThanOrEqual(1 + (performance.now() - began) / 100);
+  const before = asked;
+  await pause(110);
+  await call();
+  expect(asked).toBe(before + 1);
+});
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {
   let postgres: Postgres;
@@ -281,6 +303,35 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       });
       await expect(open()).rejects.toThrow(/only reads \(a standby\?\): name the primary/);
     });
+
+    test('a database whose names would be bytes without a meaning', async () => {
+      const name = `ascii_${process.pid}`;
+      await query(
+        `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'`,
+      );
+      onTestFinished(async () => void (await query(`DROP DATABASE ${name} WITH (FORCE)`)));
+      const at = new URL(url);
+      at.pathname = `/${name}`;
+      await expect(open(at.href)).rejects.toThrow(/is in SQL_ASCII: create one with ENCODING 'UTF8'/);
+      await expect(postgres.query('SELECT FROM domain_risk.key', [], at.href)).rejects.toThrow(
+        /does not exist/,
+      );
+    });
+
+    // Not on somebody's own server: it is a setting of the whole.
+    test.runIf(process.env.TEST_DATABASE_URL === undefined)(
+      'a server that says "done" before it is on the disk',
+      async () => {
+        const set = async (fsync: string) => {
+          await query(`ALTER SYSTEM SET fsync = ${fsync}`);
+          await query('SELECT pg_reload_conf()');
+          await eventually(fsync, async () => (await query('SHOW fsync'))[0]!.fsync === fsync);
+        };
+        onTestFinished(() => set('on'));
+        await set('off');
+        await expect(open()).rejects.toThrow(/fsync = off and may lose counts: set fsync = on/);
+      },
+    );
 
     test('somebody who says yes to TLS and speaks none', async () => {
       const noisy = createServer(socket => {

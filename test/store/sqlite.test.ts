@@ -716,6 +716,17 @@ describe('a backup', () => {
     renameSync(`${path}.away`, path);
   });
 
+  test('of a store whose file is exchanged meanwhile is none: what lies there now is not what was asked for', async () => {
+    const { path, store } = await newStore();
+    const target = join(temporaryFolder(), 'copy.db');
+    const made = store.backup(target, () => {});
+    // Before the copy begins: it is one of the other file, and whole.
+    renameSync(path, `${path}.away`);
+    copyFileSync(`${path}.away`, path);
+    await expect(made).rejects.toThrow(/was deleted or replaced while it was in use/);
+    expect(readdirSync(join(target, '..'))).toEqual([]);
+  });
+
   test('does not write where another one still writes, and takes away what one that was killed has left', async () => {
     const { store } = await emptied();
     const folder = temporaryFolder();

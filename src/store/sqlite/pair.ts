@@ -130,17 +130,15 @@ export function strangersBeside(real: string): string[] {
   return !note || noted.length === 0 || isFileOf(note, real) ? [] : noted;
 }
 
-/** Nothing is deleted. Several that start together find the same name, which only one of them gives. */
+/** Nothing is deleted. Done alone; one that was killed between the two steps has given it its name already. */
 function setAside(path: string): string {
-  const ino = statOf(path)?.ino;
-  const aside = `${path}.aside-${ino}`;
+  const aside = `${path}.aside-${statOf(path)?.ino}`;
   try {
     linkSync(path, aside);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  if (existsSync(aside) && statOf(path)?.ino === ino) unlinkSync(path);
+  unlinkSync(path);
   return aside;
 }
 
