@@ -11,7 +11,7 @@ import { FeedError } from '../src/core/feed.ts';
 import { download } from '../src/feeds/download.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
 import { noteFailed } from '../src/update.ts';
-import { begunIn, markBegun } from '../src/workers/begun.ts';
+import { begunIn, markBegun, markEnded } from '../src/workers/begun.ts';
 import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
@@ -285,6 +285,25 @@ describe('in a thread of its own', () => {
     expect(heard).not.toHaveBeenCalled();
     const noted = (await store.feedChecks()).find(({ feed }) => feed === 'second');
     expect(noted?.problem).toContain('the service ended while it was read');
+    expect(await begunIn(store)).toEqual([]);
+  });
+
+  test('of one that is switched off by then nothing is told', async () => {
+    const { config, store } = await withLists();
+    expect(config.feedsOff).toContain('fakefilter');
+    await markBegun(store, 'an-update', ['fakefilter']);
+    const stop = new AbortController().signal;
+    const done = await updateInThread(config, store, stop, {}, async () => undefined);
+    expect([done, await store.feedChecks()]).toEqual([[], []]);
+  });
+
+  test('an update that comes to its end does not hide that another one died meanwhile', async () => {
+    const { store } = await withLists();
+    await markBegun(store, 'an-update', ['first']);
+    await markBegun(store, 'another', ['second']);
+    await markEnded(store, 'an-update');
+    expect(await begunIn(store)).toEqual(['second']);
+    await markEnded(store, 'another');
     expect(await begunIn(store)).toEqual([]);
   });
 

@@ -84,11 +84,11 @@ async function forget(host: string, options: { undo?: boolean; json?: boolean })
     process.stdout.write(`other hosts are still judged by ${also.join(', ')}, where the same domains are\n`);
 }
 
-/** One host is up to four rows: its name, the domain that it is below, its address, and own hosts there. */
+/** One host is up to four rows: its name, the domain that it is below, its address, and own hosts there. Ignored ones have no guests. */
 function alsoAt(host: string, hosts: readonly HostRecord[]): string[] {
   const guests = new Set(hosts.find(({ name }) => name === host)?.neighbours);
-  const isSame = ({ name, shared, forgotten, neighbours }: HostRecord) =>
-    name !== host && !shared && !forgotten && neighbours.some(guest => guests.has(guest));
+  const isSame = ({ name, shared, neighbours }: HostRecord) =>
+    name !== host && !shared && neighbours.some(guest => guests.has(guest));
   return hosts.filter(isSame).map(({ name }) => name);
 }
 

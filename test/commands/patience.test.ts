@@ -43,6 +43,12 @@ describe('many names of a service', () => {
     ]);
   });
 
+  it('wait for a second where it says to come again at once', async () => {
+    const { lookUp, asked, paused } = serviceOf(refused(429, 'rate_limited', { retryAfter: 0 }));
+    expect(errorsOf(await lookUp(['a.com']))).toBe('ok');
+    expect([asked, paused]).toEqual([[1, 1], [1]]);
+  });
+
   it('wait for five minutes at the most, and not at all for a service that does not say how long', async () => {
     const slow = refused(429, 'rate_limited', { retryAfter: 100 });
     const { lookUp, paused } = serviceOf(slow, slow, slow, slow);
@@ -58,7 +64,8 @@ describe('many names of a service', () => {
   it('use what is left of a quota; the rest says why it has no answer, and nothing more is asked', async () => {
     const left = (remaining: number) =>
       refused(429, 'quota_exceeded', {
-        retryAfter: 1_000_000,
+        // In the last minute of a month: it would be waited for, and what the next month has would go to these.
+        retryAfter: 60,
         quota: { limit: 50, remaining, resetAt: 0 },
       });
     const { lookUp, asked, paused } = serviceOf(undefined, left(4), undefined, left(0));

@@ -1,4 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { ask } from '../../src/dns/ask.ts';
+import { Servers } from '../../src/dns/servers.ts';
 import { parseServers, serversInPrivateNetworks } from '../../src/dns/settings.ts';
 import { type DnsServer, mx, startDns } from '../support/dns.ts';
 import { domain, resolverFor, resolving, serveZones } from '../support/resolving.ts';
@@ -108,6 +110,42 @@ describe('several servers', () => {
     for (const name of names(3)) await resolver.resolve(domain(name), 'key');
     expect(resolver.health().servers.map(one => one.healthy)).toEqual([false, false, false]);
     expect(servers.map(server => server.questions.length)).toEqual([3, 3, 3]);
+  });
+
+  test('without sentinels, one that was found dead is not asked whether a denial is so, and that counts alone', async () => {
+    const [first, dead] = [await serveZones(), await serveZones()];
+    dead.fault = 'drop';
+    const { resolver } = resolverFor([first.address, dead.address], { budgetMs: 600 });
+    const statesOf = async (list: readonly string[]) =>
+      Promise.all(list.map(async name => (await resolver.resolve(domain(name), 'key')).state));
+    expect(await statesOf(names(3))).toEqual(['unknown', 'unknown', 'unknown']);
+    expect(resolver.health().servers[1]?.healthy).toBe(false);
+    const asked = dead.questions.length;
+    expect(await statesOf(['gone.com'])).toEqual(['nxdomain']);
+    expect(dead.questions).toHaveLength(asked);
+  });
+
+  test('one that had less than its time to confirm a denial is not blamed for that, and one that had it is', async () => {
+    const [first, silent] = [await serveZones(), await serveZones()];
+    silent.fault = 'drop';
+    const blamedAfter = async (patienceMs: number) => {
+      const servers = new Servers({
+        ...{ list: [first.address, silent.address], ticks: () => performance.now(), sentinels: [] },
+        ...{ drop() {}, changed() {} },
+      });
+      onTestFinished(() => servers.close());
+      const unconfirmed = vi.spyOn(servers, 'unconfirmed');
+      const question = {
+        name: 'gone.com',
+        type: 'MX',
+        withinMs: 400,
+        patienceMs,
+        isDoubtful: false,
+      } as const;
+      expect(await ask(servers, question).answered).toEqual({ failure: 'distrusted' });
+      return unconfirmed.mock.calls.map(([{ port }]) => port);
+    };
+    expect(await Promise.all([4_000, 100].map(blamedAfter))).toEqual([[], [silent.port]]);
   });
 
   test('every question ends in exactly one outcome that metrics can read', async () => {

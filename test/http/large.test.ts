@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Doubts } from '../../src/http/doubts.ts';
 import { LargeAnswers, Unread } from '../../src/http/large.ts';
+import { Shares } from '../../src/http/shares.ts';
 import { turn } from '../support/scale.ts';
 
 test('one address has so many large answers at a time; others, keys and proxies are not counted against it', () => {
@@ -200,4 +201,16 @@ test('who asks again and again and reads nothing is found out and dropped, who r
   expect(dropped.length).toBeGreaterThan(20);
   expect(dropped.filter(port => port % 2 === 0)).toEqual([]);
   expect(await askingOnAndOn(() => false, 20)).toEqual([]);
+});
+
+test('among thousands that may not go, one that may is not looked for without end', () => {
+  let looked = 0;
+  const gone: number[] = [];
+  const mayGo = () => {
+    looked++;
+    return false;
+  };
+  const shares = new Shares<number>(10_000, { mayGo, giveWay: one => gone.push(one) });
+  for (let one = 0; one <= 10_000; one++) shares.set('a', one, 1);
+  expect([looked, gone]).toEqual([512, [0]]);
 });

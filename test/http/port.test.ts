@@ -153,11 +153,16 @@ test('a call that is refused while the port ends is told that its connection doe
   state.isFull = true;
   const ended = port.drain();
   socket.write(call());
-  await eventually('it is refused', () => statuses().length === 2);
+  // Whoever connects only now is told so too.
+  const newcomer = opener(port)('127.0.0.2');
+  newcomer.socket.write(call());
+  await eventually('both are refused', () => statuses().length === 2 && newcomer.received !== '');
   await ended;
   const [, refusal] = received().split(/(?=HTTP\/1\.1 )/);
-  expect(refusal).toMatch(/^HTTP\/1\.1 503 /);
-  expect(refusal).toMatch(/\r\nconnection: close\r\n/i);
+  for (const refused of [refusal, newcomer.received]) {
+    expect(refused).toMatch(/^HTTP\/1\.1 503 /);
+    expect(refused).toMatch(/\r\nconnection: close\r\n/i);
+  }
 });
 
 test.each([CALL, `${DOMAIN_PATH.replace('{domain}', 'slow.com')}`])(

@@ -88,6 +88,20 @@ test.each([
   expect((await turnsFor(body)) - (await turnsFor('{"domains":["a.com"]}'))).toBe(turnsMore);
 });
 
+test.each(['{"__proto__":{"a":1}}', '{"b":[{"__proto__":{}}]}', '{"__pr\\u006fto__":null}'])(
+  '%s is no body, whatever its schema lets in',
+  async text => {
+    const req = Object.assign(Readable.from([Buffer.from(text)]), {
+      headers: { 'content-length': `${text.length}` },
+    });
+    const head = readHead(['Content-Type', 'application/json', 'Content-Length', `${text.length}`]);
+    expect(await readJson(req as never, head, Type.Object({}), { bytes: 100 })).toMatchObject({
+      refused: 'validation_error',
+      detail: 'the body is not valid JSON',
+    });
+  },
+);
+
 type Slow = ReturnType<typeof slowCall>;
 const waiting = (calls: readonly Slow[]) => calls.filter(({ outcome }) => outcome() === 'waiting').length;
 const REFUSED = { refused: 'overloaded', retryAfter: 1 };

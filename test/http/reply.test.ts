@@ -4,7 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { allowanceOf, monthOf } from '../../src/core/quota.ts';
 import type { Call, Headers } from '../../src/http/call.ts';
 import { type Head, readHead } from '../../src/http/head.ts';
-import { quotaHeaders, rawRefusal, send, sendEmpty, sendJson, sendRefusal } from '../../src/http/reply.ts';
+import {
+  MOST_DRAINED,
+  quotaHeaders,
+  rawRefusal,
+  refuseUnread,
+  send,
+  sendEmpty,
+  sendJson,
+  sendRefusal,
+} from '../../src/http/reply.ts';
 
 const NOVEMBER = Date.UTC(2026, 10, 15);
 const MONTH = monthOf(NOVEMBER);
@@ -36,6 +45,7 @@ function request(
     coding: '',
     pieces: 0,
     isEnded: false,
+    isStopped: false,
     finished: [] as number[],
   };
   const take = (part: string | Buffer | undefined, coding?: string) => {
@@ -63,7 +73,9 @@ function request(
     sends: (body: number, payer?: string) => body <= 32 * 1024 || payer !== undefined || hasRoom,
     idleSeconds: 65,
     isSpent,
-    stop: () => {},
+    stop: () => {
+      written.isStopped = true;
+    },
     last: undefined as Call | undefined,
   };
   const call = {
@@ -255,6 +267,32 @@ describe('a refusal', () => {
     const { call, header } = request({ sent: { authorization } });
     sendRefusal(call, { refused: 'unauthorized', detail: null });
     expect(header('WWW-Authenticate')).toBe(challenge);
+  });
+
+  test.each([
+    ['a large one that has not come', MOST_DRAINED + 1, false, false],
+    ['a small one that has not come', MOST_DRAINED, false, true],
+    ['a large one that has come', MOST_DRAINED + 1, true, true],
+  ])('without a look at the body, %s, keeps the connection only where its end is near', (...facts) => {
+    const [, bodyLength, complete, keepsAlive] = facts;
+    const { call, written } = request({
+      ...{ req: { method: 'POST', complete } as never, sent: { bodyLength }, keepsAlive: true },
+    });
+    refuseUnread(call, { refused: 'unauthorized', detail: null });
+    expect([written.status, call.res.shouldKeepAlive, written.isStopped]).toEqual([
+      401,
+      keepsAlive,
+      !keepsAlive,
+    ]);
+  });
+
+  test.each([
+    [504, true],
+    [505, false],
+  ])('below the server, a page whose name has %i letters may read it: %s', (letters, isAllowed) => {
+    const origin = `https://${'a'.repeat(letters)}`;
+    const answer = rawRefusal({ refused: 'bad_request', detail: null }, { origin });
+    expect([answer.includes(origin), answer.includes('Access-Control-')]).toEqual([isAllowed, isAllowed]);
   });
 
   test.each([

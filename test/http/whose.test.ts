@@ -24,9 +24,22 @@ test('a request takes the turn of its key for as long as that is known, of its a
   expect(of(head('/3', 'Authorization: Bearer a'))).toEqual(STRANGER);
 });
 
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+test('a long request is kept by no connection, so that many of them do not fill the memory', async () => {
+  const bytes = head('/1', 'Authorization: Bearer a', `Cookie: ${'x'.repeat(8_000)}`);
+  collect();
+  const before = process.memoryUsage().arrayBuffers;
+  const all = Array.from({ length: 1_000 }, () => new Whose('192.0.2.1', () => undefined));
+  for (const whose of all) whose.of(bytes, newLastSecret());
+  collect();
+  // Eight million where each keeps it (2026-11-17).
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(2_000_000);
+  expect(all).toHaveLength(1_000);
+});
+
 test('of what came together with a request nothing is kept', async () => {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   const whose = new Whose('192.0.2.1', () => undefined);
   const chunk = () => {
     const bytes = head('/1', 'Authorization: Bearer a');

@@ -3,7 +3,9 @@
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { awaitEnd } from '../../src/commands/ending.ts';
 import { CLI, environment, output, read, SECRET, startAs, startChild } from '../support/process.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -31,6 +33,8 @@ test.each([
     const started = startChild([process.execPath, CLI, 'serve'], environment(folder, {}));
     await output(started, moment);
     started.child.kill('SIGTERM');
+    // One Ctrl-C arrives several times.
+    started.child.kill('SIGINT');
     expect(await within10s(started.exited)).toEqual({ code: 0, signal: null });
     // Nobody is invited to a server that is about to end.
     expect(started.stdout()).not.toMatch(/"shutting down".*"listening"/s);
@@ -51,6 +55,21 @@ test('a launcher that was killed takes its server along, which closes its store 
   await within10s(server.kill().finally(() => clearTimeout(late)));
   expect(server.stdout()).toContain('the launcher is gone');
   expectNothingLeft(folder, server.stdout());
+});
+
+test.each([
+  ['nobody', undefined],
+  ['another process', `${process.pid}`],
+])('a server whose launcher is said to be %s, not the one that started it, goes on', (_, launcher) => {
+  vi.stubEnv('DOMAIN_RISK_LAUNCHER', launcher);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+    vi.unstubAllEnvs();
+  });
+  const { isAsked } = awaitEnd([], pino({ enabled: false }));
+  vi.advanceTimersByTime(60_000);
+  expect(isAsked()).toBe(false);
 });
 
 test('a body that never ends, a store that is locked and one that does not close leave time to end within 10 s', async () => {
