@@ -363,6 +363,26 @@ test.each([
   },
 );
 
+test('what fails while one is alone on a store is told at once, and the next one is not kept out', () => {
+  const path = join(temporaryFolder(), 'domain-risk.db');
+  const use = enterUse(path);
+  const begun = performance.now();
+  const work = () => {
+    throw new Error('cannot be set aside');
+  };
+  expect(() => use.alone(work, () => true, 0)).toThrow('cannot be set aside');
+  // A millisecond; it waited half a minute for its own lock, and then told of that (2026-11-18).
+  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(
+    use.alone(
+      () => {},
+      () => true,
+      0,
+    ),
+  ).toBe(true);
+  use.end();
+});
+
 test('servers that start together on an exchanged file all go on with it, and the last one to end leaves one file', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'domain-risk.db');

@@ -29,8 +29,11 @@ export function enterUse(real: string): Use {
     held.close();
     try {
       const exclusive = lockOn(lock, EXCLUSIVE, waitMs, isNeeded);
-      if (exclusive.isTransaction) work();
-      exclusive.close();
+      try {
+        if (exclusive.isTransaction) work();
+      } finally {
+        exclusive.close();
+      }
       return true;
     } catch (error) {
       if (codeOf(error) !== SQLITE.busy) throw error;
