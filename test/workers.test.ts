@@ -47,7 +47,12 @@ test('a worker that waits for its share of the store when all are to end is not 
   const shared = Promise.withResolvers<undefined>();
   const supervisor = new Supervisor({
     ...{ workers: 1, port: 0, metricsPort: undefined, catalog: {} as never, log: pino({ enabled: false }) },
-    ...{ pass() {}, giveUp() {}, ownMetrics: async () => [] },
+    ...{
+      pass() {},
+      giveUp() {},
+      ownMetrics: async () => [],
+      alone: new Int32Array(new SharedArrayBuffer(4)),
+    },
     store: { share: () => shared.promise } as unknown as OpenedStore,
   });
   const started = supervisor.start();
