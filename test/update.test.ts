@@ -745,6 +745,16 @@ describe('what a new version would change for names that were asked here lately'
     ]);
   });
 
+  it('fetches what was approved when that is approved again, and leaves an older rejection of others as it is', async () => {
+    await tryAll([...many(100), ...regulars.slice(0, 6)]);
+    const noted = (await check())!;
+    const decided = { ...noted, waiting: null, approved: ['new.com'], rejected: ['old.com'] };
+    expect(await store.noteCheck(decided, noted)).toBe(true);
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(['new.com']);
+    expect(await check()).toMatchObject({ approved: ['new.com'], rejected: ['old.com'] });
+  });
+
   it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
     const step = (upTo: number) => [...many(100), ...regulars.slice(0, upTo)];
     expect((await tryAll(step(3))).outcome).toBe('accepted');

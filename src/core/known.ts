@@ -1,7 +1,7 @@
 /** What a new version of a feed is held against, beside the version in use: the other lists, and our own tables. */
 
 import type { Day } from './days.ts';
-import { isGivenAway, lineage, registrableDomain } from './domain.ts';
+import { isGivenAway, lineage, ownDomain, registrableDomain } from './domain.ts';
 import type { FeedKind, Snapshot } from './feed.ts';
 import { canariesOf, PANEL_SIZE } from './folding.ts';
 import { freeByTables } from './free.ts';
@@ -74,14 +74,18 @@ export function knownFrom(
     if (feed.kind === 'popular') for (const name of Iterator.from(names).take(PANEL_SIZE)) owners.add(name);
   }
   const below = suffixesAbove([...guarded, ...innocent, ...owners]);
+  const isListedAbove = (name: string, isTaken: (named: number) => boolean) =>
+    unguarded(parentsOf(name), guarded).some(parent => isTaken(disposable.get(parent)));
   return {
     canaries: canariesOf(tables),
     isClearable(name, kind) {
       const isTaken = (named: number) => named === BROAD || (named !== 0 && kind === 'protected');
       const named = disposable.get(name);
       if (named !== 0) return isTaken(named);
-      const parents = GUARDING.has(kind) ? unguarded(parentsOf(name), guarded) : [];
-      return above.has(name) || parents.some(parent => isTaken(disposable.get(parent)));
+      if (above.has(name)) return true;
+      // Where many people use it, no list of the suffix above counts against it, a verified one neither.
+      if (kind === 'popular') return ownDomain(name) === name && isListedAbove(name, listed => listed !== 0);
+      return GUARDING.has(kind) && isListedAbove(name, isTaken);
     },
     innocentOf(name) {
       if (guarded.has(name) || innocent.has(name) || owners.has(name)) return name;

@@ -60,8 +60,9 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const check = (await store.feedChecks()).find(one => one.feed === feed);
-      // What was decided the other way, and not used since, is taken back; what was approved and not fetched since, fetched.
-      const names = check?.waiting ?? (isApproved ? (check?.rejected ?? check?.approved) : check?.approved);
+      // What was approved and not fetched since is fetched, before what was decided the other way is taken back: the same
+      // command again must not undo an older rejection.
+      const names = check?.waiting ?? check?.approved ?? (isApproved ? check?.rejected : null);
       if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
       const isTakenBack = check.waiting === null && seen.length === 0;
       if (seen !== 'any' && !isTakenBack && !isSame(seen, names)) return unseen(feed, seen.length > 0);

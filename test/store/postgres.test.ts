@@ -14,6 +14,7 @@ import { StoreRefused } from '../../src/store/refused.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
 import { anyPostgres, hasPostgres, type Postgres } from '../support/postgres.ts';
+import { overrideOf } from '../support/records.ts';
 import { eventually, hold, pause, sized, turn } from '../support/scale.ts';
 import { spendOne } from '../support/spend.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
@@ -585,6 +586,24 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const session = sessionOn(await connected());
     const error = await session.query(text, values).catch((thrown: unknown) => thrown);
     expect([error instanceof StoreUnavailable, (error as pg.DatabaseError).code]).toEqual([false, code]);
+  });
+
+  test('overrides are read though that takes longer than a call may wait: no server starts without them', async () => {
+    await empty();
+    const store = await open();
+    await store.setOverride(overrideOf('ours.com'), ACT);
+    const { mark } = await store.readOverrides(undefined);
+    await query(`ALTER TABLE domain_risk.override RENAME TO override_rows;
+      CREATE VIEW domain_risk.override AS SELECT override_rows.* FROM domain_risk.override_rows, (SELECT pg_sleep(1.2)) AS late`);
+    onTestFinished(empty);
+    const [{ overrides }, listed] = await Promise.all([
+      store.readOverrides(undefined),
+      store.listOverrides(),
+    ]);
+    const domains = [[...overrides!], listed.overrides].map(all => all.map(({ domain }) => domain));
+    expect(domains).toEqual([['ours.com'], ['ours.com']]);
+    // Whoever has them all is told so in no time.
+    expect(await store.readOverrides(mark)).toMatchObject({ mark, overrides: undefined });
   });
 
   test('a backup is refused with the line that makes one', async () => {
