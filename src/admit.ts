@@ -26,6 +26,11 @@ export interface Admit {
   spend(caller: Credentials, waiter: Waiter<Passed>, names?: number): void;
   /** Why it would not be let in, before there is anything to count. Whom it lets in may still be refused then. */
   refusal(caller: Credentials): Promise<Refusal | undefined>;
+  /**
+   * The id of the key by which a call waits to be counted, where that is known from before, would let it in and has so many
+   * names left, as far as is remembered. Asks nobody.
+   */
+  waiting(caller: Credentials, names: number): string | undefined;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Credentials): Promise<Admission | Refusal>;
   /**
@@ -76,6 +81,12 @@ export function createAdmit(parts: AdmitParts): Admit {
     async refusal(caller) {
       const passed = await open(caller, recall);
       return 'refused' in passed ? passed : undefined;
+    },
+
+    waiting(caller, names) {
+      const secret = secretOf(caller);
+      const known = secret === undefined ? undefined : recall(remembered(caller, secret), caller);
+      return known && !meters.lacks(known.key, names) ? known.key.id : undefined;
     },
 
     async enter(caller) {

@@ -247,6 +247,30 @@ test('asking about the own key counts nothing, and needs the same door', async (
 
 const ORIGIN = () => 'https://a.example';
 
+test("a call that waits is its key's where that has so many names left, as far as is remembered, without a question", async () => {
+  const { at, admit, change, caller, call } = world({ quota: 3 });
+  const waiting = (names: number) => admit.waiting(caller(), names);
+  expect(waiting(1)).toBeUndefined();
+  expect(await admit.refusal(caller())).toBeUndefined();
+  // Nothing was counted yet: nobody knows better.
+  expect(waiting(4)).toBe(at.key.id);
+  await call();
+  expect([waiting(2), waiting(3)]).toEqual([at.key.id, undefined]);
+  await call();
+  await call();
+  expect(waiting(1)).toBeUndefined();
+  expect([await call(), waiting(1)]).toEqual(['quota_exceeded', undefined]);
+  expect(at.reads).toBe(1);
+  expect(admit.waiting(caller({ authorization: undefined }), 1)).toBeUndefined();
+  change({ quota: 5 });
+  await admit.enter(caller());
+  expect(waiting(2)).toBe(at.key.id);
+  change({ quota: 3 });
+  await call();
+  at.now = Date.UTC(2026, 11, 1);
+  expect(waiting(3)).toBe(at.key.id);
+});
+
 test('a secret is known once a call with it was let in', async () => {
   const { admit, call } = world();
   expect(admit.known(`Bearer ${SECRET}`, '192.0.2.1', ORIGIN)).toBeUndefined();

@@ -8,12 +8,6 @@ import { type Allowance, allowanceOf, monthOf } from '../core/quota.ts';
 import { type Bucket, type Token, takeToken } from '../core/rate.ts';
 import type { SharedBuckets } from '../core/shared-rate.ts';
 
-interface Meter {
-  readonly bucket: Bucket;
-  /** After the last call that was counted here. */
-  allowance: Allowance | undefined;
-}
-
 export interface MetersParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -24,7 +18,9 @@ export interface MetersParts {
 
 export class Meters {
   readonly #parts: MetersParts;
-  readonly #meters = lru<Meter>(10_000);
+  readonly #buckets = lru<Bucket>(10_000);
+  /** After the last call that was counted here. */
+  readonly #allowances = lru<Allowance>(10_000);
 
   constructor(parts: MetersParts) {
     this.#parts = parts;
@@ -33,11 +29,17 @@ export class Meters {
   /** For a key that has a rate. */
   takeToken(key: KeyRecord, rate: number): Token {
     const { buckets, ticks } = this.#parts;
-    return buckets?.take(key.id, rate, ticks()) ?? takeToken(this.#of(key).bucket, rate, ticks());
+    return buckets?.take(key.id, rate, ticks()) ?? takeToken(this.#bucketOf(key, rate), rate, ticks());
   }
 
   counted(key: KeyRecord, allowance: Allowance): void {
-    if (key.rate !== null) this.#of(key).allowance = allowance;
+    if (key.rate !== null || key.quota !== null) this.#allowances.set(key.id, allowance);
+  }
+
+  /** After its last call that was counted here too little was left for so many names. Asks nobody. */
+  lacks(key: KeyRecord, names: number): boolean {
+    const remaining = this.#lastOf(key)?.remaining ?? null;
+    return remaining !== null && remaining < names;
   }
 
   async readAllowance(key: KeyRecord): Promise<Allowance> {
@@ -48,20 +50,23 @@ export class Meters {
 
   async rateRefusal(key: KeyRecord, retryAfter: number): Promise<MeteredRefusal> {
     const detail = `limit: ${key.rate} calls per second`;
-    const { allowance: last } = this.#of(key);
     // What the last counted call left is near enough here, and spares the store a read for each call of a flood.
-    const isOfNow = last?.limit === key.quota && last.month === monthOf(this.#parts.clock());
-    const allowance = isOfNow ? last : await this.readAllowance(key);
+    const allowance = this.#lastOf(key) ?? (await this.readAllowance(key));
     return { refused: 'rate_limited', detail, retryAfter, allowance };
   }
 
-  #of(key: KeyRecord): Meter {
-    let meter = this.#meters.get(key.id);
-    if (!meter) {
-      const bucket = { tokens: Math.max(1, key.rate ?? 0), at: this.#parts.ticks() };
-      meter = { bucket, allowance: undefined };
-      this.#meters.set(key.id, meter);
+  /** Undefined where its quota is another one by now, or the month. */
+  #lastOf(key: KeyRecord): Allowance | undefined {
+    const last = this.#allowances.peek(key.id);
+    return last?.limit === key.quota && last.month === monthOf(this.#parts.clock()) ? last : undefined;
+  }
+
+  #bucketOf({ id }: KeyRecord, rate: number): Bucket {
+    let bucket = this.#buckets.get(id);
+    if (!bucket) {
+      bucket = { tokens: Math.max(1, rate), at: this.#parts.ticks() };
+      this.#buckets.set(id, bucket);
     }
-    return meter;
+    return bucket;
   }
 }

@@ -22,6 +22,11 @@ export interface Doors {
   spend(call: Call, serve: Serve, names?: number): void;
   /** Why the key does not let it in. Counts nothing: for whoever has yet to send what is to be counted. */
   callerRefusal(call: Call): Promise<Refusal | undefined>;
+  /**
+   * All of it has come, and it waits to be counted for so many names: its connection is its key's from now on. Not before:
+   * a body that never comes would be a hold on a place.
+   */
+  waits(call: Call, names: number): void;
   /** Without counting: an admission, or the refusal is answered. */
   enter(call: Call): Promise<Admission | undefined>;
   /** Before its key is known. */
@@ -83,6 +88,10 @@ export function createDoors(parts: DoorParts): Doors {
       const refusal = await admit.refusal(credentialsOf(call));
       if (refusal) call.connection.knownAs(undefined);
       return refusal;
+    },
+
+    waits(call, names) {
+      call.connection.knownAs(admit.waiting(credentialsOf(call), names));
     },
 
     async enter(call) {

@@ -20,7 +20,10 @@ const SLOW_HEAD_MS = 1_000;
 
 /** Who are told that they have to go, and are still there: they have descriptors beside those of all places. */
 export const MOST_TOLD = 64;
-/** Whoever has not gone by then, for want of an answer or of a reader, is reset. */
+/**
+ * Whoever has not gone by then, for want of an answer or of a reader, is reset. A call with a key has its answer first: of
+ * batches that waited for their turn some were counted, and reset under their answers (2026-11-17).
+ */
 const LEAVE_MS = 2_000;
 
 export class Eviction {
@@ -64,7 +67,9 @@ export class Eviction {
 
   /** Now and then: nobody stays for being told to go. */
   tend(now: number): void {
-    for (const [one, since] of this.leaving) if (now - since > LEAVE_MS) this.#end(one);
+    for (const [one, since] of this.leaving)
+      if (isKnown(one) && one.isBusy) this.leaving.set(one, now);
+      else if (now - since > LEAVE_MS) this.#end(one);
   }
 
   #sendOff(one: Connection, now: number): void {

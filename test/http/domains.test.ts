@@ -18,6 +18,7 @@ function world(workers?: number) {
   const endpoint = domainsEndpoint({
     doors: {
       senderOf: ({ head }: Call) => ({ key: head.authorization, network: 'n' }),
+      waits() {},
       spend({ requestId }: Call, serve: (admission: unknown) => void, names: number) {
         if (requestId === 'broken') throw new Error('a fault of ours');
         counted.push(`${requestId} ${names}`);

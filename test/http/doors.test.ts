@@ -20,7 +20,7 @@ const exhausted = {
 /** What a connection is known as, one by one, after a call that the door judges so. */
 async function knownAs(
   passed: Passed,
-  way: 'spend' | 'enter' | 'callerRefusal',
+  way: 'spend' | 'enter' | 'callerRefusal' | 'waits',
 ): Promise<(string | undefined)[]> {
   const known: (string | undefined)[] = [];
   const doors = createDoors({
@@ -28,6 +28,7 @@ async function knownAs(
       spend: (_: unknown, waiter: { resolve(one: Passed): void }) => waiter.resolve(passed),
       enter: async () => passed,
       refusal: async () => ('refused' in passed ? passed : undefined),
+      waiting: () => ('refused' in passed ? undefined : passed.key.id),
     },
     ...{ overrides: { revision: () => 1 }, clock: () => 0, isTrustedProxy: () => false },
   } as unknown as DoorParts);
@@ -42,6 +43,7 @@ async function knownAs(
     },
   } as unknown as Call;
   if (way === 'spend') doors.spend(call, () => {});
+  else if (way === 'waits') doors.waits(call, 1);
   else await doors[way](call);
   return known;
 }
@@ -56,6 +58,8 @@ test.each([
   ['refused, uncounted', refuse('unauthorized'), 'enter', [undefined]],
   ['refused before its body', refuse('unauthorized'), 'callerRefusal', [undefined]],
   ['let in before its body', admission(5), 'callerRefusal', []],
+  ['let in behind its body', admission(5), 'waits', ['key']],
+  ['let in behind its body, with too little left', exhausted, 'waits', [undefined]],
 ] as const)('whoever is %s is known as that from then on', async (_, passed, way, known) => {
   expect(await knownAs(passed, way)).toEqual(known);
 });

@@ -162,6 +162,7 @@ function world(given: readonly Given[], isForOperators = false) {
         ...{ name, network: network ?? `network ${at} ${i}`, party, isProxy, requests: 1 },
         ...{
           isIdle: state === 'idle' || state === 'calling',
+          isBusy: state === 'busy',
           isAheadOfParser: state === 'waiting',
           open: state === 'busy' ? 1 : 0,
           isWritten: true,
@@ -288,7 +289,10 @@ test('of an address that has as many as it may whoever is idle is found, however
 });
 
 test('so many are told to go; who was told first is reset for the next, keys last, and who has not gone in time is', () => {
-  const { eviction, gone, those } = world([{ party: 'key' }, { network: 'a', count: 100 }]);
+  const { eviction, gone, those } = world([
+    { party: 'key', state: 'waiting' },
+    { network: 'a', count: 100 },
+  ]);
   expect(eviction.refuses(those[0] as unknown as Connection)).toBe(true);
   while (eviction.leaving.size < MOST_TOLD) eviction.fromAll();
   expect(gone).toEqual(those.slice(1, MOST_TOLD).map(({ name }) => name));
@@ -301,6 +305,36 @@ test('so many are told to go; who was told first is reset for the next, keys las
   expect(gone).toEqual([]);
   eviction.tend(performance.now() + 3_000);
   expect([gone.length, eviction.leaving.size]).toEqual([MOST_TOLD, 0]);
+});
+
+test('a call with a key that was told to go has its answer first, and then as long as others', () => {
+  const { eviction, gone, those } = world([{ network: 'a', count: 8 }]);
+  eviction.fromAll();
+  eviction.fromAll();
+  const [key] = those;
+  // It was let in meanwhile.
+  Object.assign(key!, { party: 'key' });
+  gone.length = 0;
+  const now = performance.now();
+  eviction.tend(now + 3_000);
+  eviction.tend(now + 60_000);
+  expect(gone).toEqual(['a 1 reset']);
+  Object.assign(key!, { isBusy: false });
+  eviction.tend(now + 61_000);
+  expect(gone).toEqual(['a 1 reset']);
+  eviction.tend(now + 63_000);
+  expect([gone, eviction.leaving.size]).toEqual([['a 1 reset', 'a 0 reset'], 0]);
+});
+
+test('of those who were told to go there are no more for having a key, however long their answers take', () => {
+  const { eviction, gone, those } = world([{ network: 'a', count: 2 * MOST_TOLD }]);
+  for (let i = 0; i < MOST_TOLD; i++) eviction.fromAll();
+  for (const one of those) Object.assign(one, { party: 'key' });
+  gone.length = 0;
+  eviction.tend(performance.now() + 3_000);
+  expect(gone).toEqual([]);
+  eviction.fromAll();
+  expect([gone, eviction.leaving.size]).toEqual([['a 0 reset', `a ${MOST_TOLD}`], MOST_TOLD]);
 });
 
 test('who has most is known whoever came and went', () => {

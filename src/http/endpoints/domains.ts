@@ -76,6 +76,7 @@ export function domainsEndpoint({ doors, isDraining, workers = 1, ...parts }: En
     if (typeof explain !== 'boolean') return sendRefusal(call, explain);
     const sender = doors.senderOf(call);
     if (!callers.lets(call, sender)) return;
+    doors.waits(call, domains.length);
     const bytes = domains.length * (explain ? NAME_BYTES.explained : NAME_BYTES.plain);
     let hasWaited = false;
     call.body?.waits(() => sendRefusal(call, NO_ROOM));
