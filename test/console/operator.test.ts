@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { lastDays } from '../../src/core/quota.ts';
 import { ACT } from '../support/act.ts';
 import { hasBrowser, resize, sharedConsole, type VisitOptions } from '../support/browser.ts';
-import { mx } from '../support/dns.ts';
+import { a, mx } from '../support/dns.ts';
 import { guestOf } from '../support/guests.ts';
 import { installedCatalog } from '../support/service.ts';
 import {
@@ -828,7 +828,9 @@ describe.runIf(hasBrowser())('an operator whose resolver knows nothing', PATIENT
     const notice = health.getByRole('status').filter({ hasText: service().dns.address });
     await notice.waitFor();
     expect(await notice.innerText()).toMatch(/is not trusted\s+It denies that gmail\.com.*set DNS_SERVERS/);
-    service().dns.zones.set('gmail.com', { records: [mx('gmail.com', 10, 'gmail-smtp-in.l.google.com')] });
+    service().dns.zones.set('gmail.com', {
+      records: [a('gmail.com', '142.250.74.5'), mx('gmail.com', 10, 'gmail-smtp-in.l.google.com')],
+    });
     await soon(() => notice.count()).toBe(0);
   });
 });
