@@ -108,7 +108,7 @@ const BY_WEIGHT: Readonly<Record<Weight, SignalName>> = {
 };
 
 const WHY: Readonly<Partial<Record<Weight, string>>> = {
-  popular: ', but many people use it and no verified list names it',
+  popular: ', but many people use it and no verified list names it itself',
   registry: ' only, and companies and others have names below it: not confirmed',
   unanswered: ' only, for less than 30 days, and DNS does not answer for it',
   left: ' only, was shown there for less than 30 days, and is no longer',

@@ -169,7 +169,7 @@ describe('what explains a verdict', () => {
     [
       'a listed name that many people use',
       { lists: by('a'), popular: true, typoOf: 'acne.com', mail: mail('nxdomain'), ...none },
-      ['acme.com is in a, but many people use it and no verified list names it'],
+      ['acme.com is in a, but many people use it and no verified list names it itself'],
     ],
     [
       'a listed typing error',
