@@ -59,8 +59,9 @@ export class Account {
   /** Milliseconds from one of its requests to the next, while it waits. */
   #pace = 0;
   #servedAt = 0;
-  /** When it was last served. */
+  /** When it was last served, and when it last asked. */
   #lastAt = 0;
+  #askedAt = 0;
   /** Since when, and when last, a request would have had to wait too long. */
   #lateSince = 0;
   #lateAt = 0;
@@ -80,9 +81,14 @@ export class Account {
     this.#lastAt = now;
   }
 
-  /** It had all that it asked for, and did not ask again at once. */
-  isRare(now: number): boolean {
-    return this.queue.size === 0 && now - this.#lastAt > RARE_MS;
+  /**
+   * It asks, and not again at once: neither behind an answer nor behind its last request. Whether that one still waits is
+   * no sign of it: a probe that had to wait once made its sender one who asks all the time (2026-11-18).
+   */
+  asksRarely(now: number): boolean {
+    const isRare = now - Math.max(this.#lastAt, this.#askedAt) > RARE_MS;
+    this.#askedAt = now;
+    return isRare;
   }
 
   /**
@@ -136,7 +142,7 @@ export class Side {
   /** Its next request is about to wait. */
   join(account: Account, now: number): void {
     // Who watches asks now and then. In one row with thousands who ask again and again it would wait for seconds.
-    if (account.kind === 'probe' && account.isRare(now)) this.row.delete(account);
+    if (account.kind === 'probe' && account.asksRarely(now)) this.row.delete(account);
     if (!this.row.has(account)) this.fresh.add(account);
   }
 }

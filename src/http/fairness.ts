@@ -211,7 +211,9 @@ export class Fairness {
     while (account.credit > 0) {
       const now = performance.now();
       if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
-      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.next();
+      // Of several probes, too, the newest are served first: who sent the others may have given up.
+      const isNewestFirst = account.kind === 'probe' || this.#greedy.has(account);
+      const next = isNewestFirst ? account.queue.pop() : account.queue.next();
       if (!next) return;
       account.served(now);
       this.waiting--;

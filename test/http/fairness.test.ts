@@ -399,3 +399,31 @@ test('who watches now and then waits behind nobody who asks all the time', async
   await eventually('it is answered', () => waited !== undefined);
   expect(waited).toBeLessThan(100);
 });
+
+test('a probe that had to wait does not make the next ones wait longer', async () => {
+  timeOfWork();
+  const fairness = fair();
+  fairness.arrive(job('somebody', 20));
+  const waits: number[] = [];
+  const watch = () => {
+    const asked = performance.now();
+    fairness.arrive(job('probe of a watcher', 0.6, () => waits.push(performance.now() - asked)));
+  };
+  let next = performance.now();
+  let served = 0;
+  // Each asks again as soon as it has its answer: a round takes longer than until who watches asks again.
+  const again = (name: string): Fake =>
+    job(name, 0.05, () => {
+      if (served++ > 60_000) return;
+      queueMicrotask(() => fairness.arrive(again(name)));
+      if (performance.now() < next) return;
+      next = performance.now() + 110;
+      queueMicrotask(watch);
+      if (served < 2) queueMicrotask(watch);
+    });
+  for (let at = 0; at < 3_000; at++) fairness.arrive(again(`probe ${at}`));
+  await eventually('it has watched for a while', () => served > 60_000);
+  expect(waits.length).toBeGreaterThan(15);
+  // Not of all: who asks while it is being answered looks like one who asks again at once.
+  expect(waits.filter(wait => wait > 60).length).toBeLessThan(waits.length / 2);
+});
