@@ -1,7 +1,7 @@
 /** Whether new connections come: libuv accepts one in a turn of the event loop, so meanwhile turns are kept short. */
 
 /** Nothing is served in so many turns at the most. Otherwise 1,000 connections had to wait for four seconds (2026-11-15). */
-const MOST_TURNS = 64;
+const MOST_TURNS = 256;
 /** Where turns are slow, since calls that were let in before are answered in them, fewer. */
 const FEWEST_TURNS = 32;
 const MOST_MS = 20;

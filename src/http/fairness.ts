@@ -12,6 +12,8 @@ import { Queue } from './queue.ts';
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
 const SHED_MS = 2.5;
+/** Where more connections come than were taken, strangers have so much of it. */
+const WHILE_ACCEPTING_MS = 2.5;
 /** Refusals that are late by so long take as much time as is served. */
 const LATE_MS = 40;
 /** The kernel may have more for one turn than can be read in this time. */
@@ -157,9 +159,10 @@ export class Fairness {
     this.#serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : this.#turnEnds);
     // Newcomers who never end must not starve those who wait.
     const now = performance.now();
-    this.#serveFrom(stranger.fresh, now + (this.#turnEnds - now) / 2);
-    this.#serveFrom(stranger.row, this.#turnEnds);
-    this.#serveFrom(stranger.fresh, this.#turnEnds);
+    const left = this.#accepting.isUnderWay ? WHILE_ACCEPTING_MS : this.#turnEnds - now;
+    this.#serveFrom(stranger.fresh, now + left / 2);
+    this.#serveFrom(stranger.row, now + left);
+    this.#serveFrom(stranger.fresh, now + left);
     this.#serveFrom(key.row, this.#turnEnds);
     if (this.#isFull())
       for (const one of [...key.fresh, ...key.row]) this.#setLateAside(one, begin, MOST_FULL_MS);

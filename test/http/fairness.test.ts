@@ -191,6 +191,26 @@ test('while new connections come, nothing holds them up for long', async () => {
   await eventually('it is served all the same', () => one.state === 'served');
 });
 
+test('where connections come all the time, strangers do not take the time to accept them, and are served all the same', async () => {
+  timeOfWork();
+  const fairness = fair();
+  const began = performance.now();
+  let accepted = 0;
+  let served = 0;
+  let after: { readonly ms: number; readonly served: number } | undefined;
+  const accept = () => {
+    takeMs(0.15);
+    fairness.accepted();
+    if (++accepted < 1_000) setImmediate(accept);
+    else after = { ms: performance.now() - began, served };
+  };
+  accept();
+  for (let at = 0; at < 2_000; at++) fairness.arrive(job(`stranger ${at}`, 0.3, () => served++));
+  await eventually('all were accepted', () => after !== undefined);
+  expect(after!.served).toBeGreaterThan(10);
+  expect((accepted * 0.15) / after!.ms).toBeGreaterThan(0.7);
+});
+
 test('who watches the service does not wait for new connections either', async () => {
   const fairness = fair();
   let turns = 0;
