@@ -20,12 +20,12 @@ type Serve = (admission: Admission) => void | Promise<void>;
 export interface Doors {
   /** Counts the call, or its names, and serves it, or answers the refusal; fails it when it cannot be counted. */
   spend(call: Call, serve: Serve, names?: number): void;
-  /** Why the key does not let it in. Counts nothing: for whoever has yet to send what is to be counted. */
-  callerRefusal(call: Call): Promise<Refusal | undefined>;
   /**
-   * All of it has come, and it waits to be counted for so many names: its connection is its key's from now on. Not before:
-   * a body that never comes would be a hold on a place.
+   * Why the key does not let it in. Counts nothing: for whoever has yet to send what is to be counted. Its connection is its
+   * key's from now on: as a stranger's it was reset where places ran short, in the middle of its body (2026-11-18).
    */
+  callerRefusal(call: Call): Promise<Refusal | undefined>;
+  /** All of it has come, and it waits to be counted for so many names: its connection is its key's if it has them left. */
   waits(call: Call, names: number): void;
   /** Without counting: an admission, or the refusal is answered. */
   enter(call: Call): Promise<Admission | undefined>;
@@ -86,7 +86,7 @@ export function createDoors(parts: DoorParts): Doors {
 
     async callerRefusal(call) {
       const refusal = await admit.refusal(credentialsOf(call));
-      if (refusal) call.connection.knownAs(undefined);
+      call.connection.knownAs(refusal ? undefined : admit.waiting(credentialsOf(call), 1));
       return refusal;
     },
 

@@ -22,7 +22,8 @@ const SLOW_HEAD_MS = 1_000;
 export const MOST_TOLD = 64;
 /**
  * Whoever has not gone by then, for want of an answer or of a reader, is reset. A call with a key has its answer first: of
- * batches that waited for their turn some were counted, and reset under their answers (2026-11-17).
+ * batches that waited for their turn some were counted, and reset under their answers (2026-11-17). So has one whose body
+ * still comes, for as long as that may take.
  */
 const LEAVE_MS = 2_000;
 
@@ -68,7 +69,7 @@ export class Eviction {
   /** Now and then: nobody stays for being told to go. */
   tend(now: number): void {
     for (const [one, since] of this.leaving)
-      if (isKnown(one) && one.isBusy) this.leaving.set(one, now);
+      if (isKnown(one) && one.open > 0) this.leaving.set(one, now);
       else if (now - since > LEAVE_MS) this.#end(one);
   }
 

@@ -57,7 +57,7 @@ test.each([
   ['refused for its origin', refuse('forbidden'), 'spend', [undefined]],
   ['refused, uncounted', refuse('unauthorized'), 'enter', [undefined]],
   ['refused before its body', refuse('unauthorized'), 'callerRefusal', [undefined]],
-  ['let in before its body', admission(5), 'callerRefusal', []],
+  ['let in before its body', admission(5), 'callerRefusal', ['key']],
   ['let in behind its body', admission(5), 'waits', ['key']],
   ['let in behind its body, with too little left', exhausted, 'waits', [undefined]],
 ] as const)('whoever is %s is known as that from then on', async (_, passed, way, known) => {

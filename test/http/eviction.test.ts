@@ -319,7 +319,7 @@ test('a call with a key that was told to go has its answer first, and then as lo
   eviction.tend(now + 3_000);
   eviction.tend(now + 60_000);
   expect(gone).toEqual(['a 1 reset']);
-  Object.assign(key!, { isBusy: false });
+  Object.assign(key!, { isBusy: false, open: 0 });
   eviction.tend(now + 61_000);
   expect(gone).toEqual(['a 1 reset']);
   eviction.tend(now + 63_000);
