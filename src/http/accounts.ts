@@ -75,6 +75,11 @@ export class Account {
     this.queue = within === undefined ? new Queue() : new SharedQueue(({ within: who = '' }) => who);
   }
 
+  /** Of several probes the newest first, too: who sent the others may have given up. */
+  next(isGreedy: boolean): Waiting | undefined {
+    return isGreedy || this.kind === 'probe' ? this.queue.pop() : this.queue.next();
+  }
+
   served(now: number): void {
     if (this.#servedAt > 0) this.#pace += (now - this.#servedAt - this.#pace) / 16;
     this.#servedAt = this.queue.size > 0 ? now : 0;

@@ -214,9 +214,7 @@ export class Fairness {
     while (account.credit > 0) {
       const now = performance.now();
       if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
-      // Of several probes, too, the newest are served first: who sent the others may have given up.
-      const isNewestFirst = account.kind === 'probe' || this.#greedy.has(account);
-      const next = isNewestFirst ? account.queue.pop() : account.queue.next();
+      const next = account.next(this.#greedy.has(account));
       if (!next) return;
       account.served(now);
       this.waiting--;

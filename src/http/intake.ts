@@ -5,6 +5,7 @@
 
 import { Socket } from 'node:net';
 import { hasHead, joined } from './bytes.ts';
+import { bytesReceived, owned, readShared } from './shared-buffer.ts';
 
 /**
  * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent
@@ -66,6 +67,7 @@ export class Intake {
     this.feed = feed;
     socket.removeListener('data', feed);
     socket.on('data', Intake.#data);
+    readShared(socket, Intake.#received);
     // Node takes these away with its own reading; without them a paused socket goes on filling its buffer.
     for (const stop of stops!) if (!socket.listeners('pause').includes(stop)) socket.on('pause', stop);
     for (const start of starts!) if (!socket.listeners('resume').includes(start)) socket.on('resume', start);
@@ -87,6 +89,17 @@ export class Intake {
     if (bytes.length < PACKET_BYTES && ++intake.#pieces > intake.#mostPieces) intake.#slow();
     intake.#taker.take(bytes);
   } as (bytes: Buffer) => void;
+
+  static readonly #received = function (this: Taken, count: number): boolean {
+    Intake.#data.call(this, bytesReceived(count));
+    this[INTAKE].#keep();
+    return true;
+  } as (count: number) => boolean;
+
+  /** What is held for longer is its own. */
+  #keep(): void {
+    if (this.held !== undefined) this.held = owned(this.held);
+  }
 
   static readonly #end = function (this: Taken): void {
     this[INTAKE].#isEndDue = true;
@@ -134,6 +147,7 @@ export class Intake {
   }
 
   account(): void {
+    this.#keep();
     // A part of a chunk keeps the whole of it in memory.
     const bytes = (this.held?.buffer.byteLength ?? 0) + this.#inParser;
     if (bytes === this.#told) return;
@@ -194,6 +208,7 @@ export class Intake {
    * of 5,000 connections took 170 MiB (2026-11-16).
    */
   free(): void {
+    this.#keep();
     (this.held?.buffer as ArrayBuffer | undefined)?.transfer(0);
     this.held = undefined;
   }

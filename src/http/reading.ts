@@ -11,6 +11,7 @@ import { Intake, type Taker } from './intake.ts';
 import type { OpenLine } from './line.ts';
 import { type Made, Parsing } from './parsing.ts';
 import type { Room } from './room.ts';
+import { owned } from './shared-buffer.ts';
 import { type RowOf, Whose } from './whose.ts';
 
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
@@ -162,7 +163,7 @@ export class Reading implements Job, Taker {
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
     this.intake.held = isLast ? undefined : bytes.subarray(end);
-    if (!this.#takesLane(piece)) this.#parse(piece);
+    if (!this.#takesLane(piece)) this.#parse(owned(piece));
     if (this.#isDone()) this.intake.held = undefined;
     this.intake.recount();
   }
@@ -205,6 +206,7 @@ export class Reading implements Job, Taker {
   goOn(isTended = false): void {
     if (this.#line.hasEnded || this.#isWaiting || this.isWorking) return;
     const intake = this.intake;
+    const { fairness } = this.#parts;
     if (this.#isDone()) {
       intake.pause();
     } else if (intake.held === undefined) {
@@ -214,15 +216,10 @@ export class Reading implements Job, Taker {
       intake.pause();
       this.#awaitPeer();
       intake.account();
-    } else if (
-      this.parsing.isBetween &&
-      !isTended &&
-      this.#parts.fairness.isPressed &&
-      !hasHead(intake.held)
-    ) {
+    } else if (!isTended && this.parsing.isBetween && fairness.isPressed && !hasHead(intake.held)) {
       // Whose turn it takes is known when the head is whole.
       intake.account();
-    } else if (!this.#parts.fairness.arrive(this)) {
+    } else if (!fairness.arrive(this)) {
       this.#isWaiting = true;
       intake.wait();
     }

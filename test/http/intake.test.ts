@@ -5,7 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { Intake } from '../../src/http/intake.ts';
 
 /** One end of a connection as the port gets it, with what has come over it. */
-async function received(bytes: string): Promise<Intake> {
+async function received(
+  bytes: string,
+  hold = (one: Intake, piece: Buffer) => void one.add(piece),
+): Promise<Intake> {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -16,7 +19,7 @@ async function received(bytes: string): Promise<Intake> {
     const intake = new Intake(socket, false, {
       tell: () => {},
       take(piece) {
-        intake.add(piece);
+        hold(intake, piece);
         resolve(intake);
       },
       goOn: () => {},
@@ -39,4 +42,28 @@ test('what a call may still have a part of is left as it is', async () => {
   const { held } = intake;
   intake.forget();
   expect(held!.subarray(0, 3).toString()).toBe('xxx');
+});
+
+test('what is held of one connection stays as it came, whatever comes over others', async () => {
+  const first = await received('x'.repeat(300));
+  const second = await received('y'.repeat(300));
+  expect([first, second].map(({ held }) => held!.toString())).toEqual(['x'.repeat(300), 'y'.repeat(300)]);
+  expect(first.held!.buffer.byteLength).toBe(300);
+});
+
+test('what comes while nothing is held is read without an allocation of its own', async () => {
+  const buffers: ArrayBufferLike[] = [];
+  const look = (_: Intake, piece: Buffer) => void buffers.push(piece.buffer);
+  await received('x', look);
+  await received('y', look);
+  expect(buffers[0]).toBe(buffers[1]);
+});
+
+test('what is freed in the middle of being received is not the buffer of all', async () => {
+  const freed = await received('x'.repeat(300), (intake, piece) => {
+    intake.add(piece);
+    intake.free();
+  });
+  expect(freed.held).toBeUndefined();
+  expect((await received('y'.repeat(300))).held!.toString()).toBe('y'.repeat(300));
 });
