@@ -60,7 +60,9 @@ async function importFile(file: string, options: ImportOptions): Promise<void> {
   });
   if ('problem' in result)
     throw new CommandFailed(
-      `${result.detail}: "domain-risk overrides export > before.csv", then import with --replace-all; nothing was imported`,
+      result.problem === 'too_many'
+        ? `${result.detail}: "domain-risk overrides export > before.csv", then import with --replace-all; nothing was imported`
+        : result.detail,
     );
   if (json) return printJson({ dry_run: dryRun, ...result, expired });
   const { added, changed, replaced, unchanged } = result;

@@ -162,8 +162,16 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
   listKeys(): Promise<KeyRecord[]>;
 
   setOverride(override: Override, act: Act): Promise<void>;
-  /** All of them or none. */
-  setOverrides(overrides: readonly Override[], act: Act, more?: readonly Act[]): Promise<void>;
+  /**
+   * All of them or none, in the place of those under the mark `was`; false when another change came between: what was
+   * decided by looking at these, and `more` that tells of it, would not be so.
+   */
+  setOverrides(
+    overrides: readonly Override[],
+    was: string,
+    act: Act,
+    more?: readonly Act[],
+  ): Promise<boolean>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
   /** For whoever holds them in memory. */

@@ -51,14 +51,14 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
         return true;
       });
     },
-    setOverrides: async (overrides: readonly Override[], act: Act, more: readonly Act[] = []) => {
-      await change(act, async session => {
+    setOverrides: (overrides: readonly Override[], was: string, act: Act, more: readonly Act[] = []) =>
+      change(act, async session => {
+        if ((await readMark(session)).mark !== was) return false;
         if (more.length > 0) await writeActs(session, more);
         for (let at = 0; at < overrides.length; at += CHUNK)
           await session.query(PUT_OVERRIDES, arraysOf(OVERRIDE, overrides.slice(at, at + CHUNK)));
         return true;
-      });
-    },
+      }),
     removeOverride: (domain: string, act: Act) =>
       change(act, async session => {
         const { count } = await session.query('DELETE FROM override WHERE domain = $1', [domain]);

@@ -18,6 +18,7 @@ const LINES = `SELECT group_concat(json_object(
 export type Overrides = ReturnType<typeof createOverrides>;
 
 export function createOverrides(db: DatabaseSync, { revision, change, together }: Revisions) {
+  const markNow = () => String(db.prepare('SELECT value FROM override_mark').get()?.value ?? '');
   return {
     setOverride: (override: Override, act: Act) =>
       void change(act, () => {
@@ -25,8 +26,9 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         db.prepare(upsert(OVERRIDE, places)).run(...values(override));
         return true;
       }),
-    setOverrides: (overrides: readonly Override[], act: Act, more: readonly Act[]) =>
-      void change(act, () => {
+    setOverrides: (overrides: readonly Override[], was: string, act: Act, more: readonly Act[]) =>
+      change(act, () => {
+        if (markNow() !== was) return false;
         for (const one of more) writeAct(db, one);
         const { places, values } = OVERRIDE.sqlite;
         const set = db.prepare(upsert(OVERRIDE, places));
@@ -38,7 +40,7 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
     /** As lines: revision and mark, and then the overrides, unless they are those of the mark that is known. */
     readOverrides: (known: string | undefined): Uint8Array<ArrayBuffer> =>
       together(() => {
-        const mark = String(db.prepare('SELECT value FROM override_mark').get()?.value ?? '');
+        const mark = markNow();
         const head = JSON.stringify({ revision: revision(), mark });
         const lines = mark === known ? null : db.prepare(LINES).get()!.lines;
         return new TextEncoder().encode(lines === null ? `${head}\n` : `${head}\n${lines}\n`);
