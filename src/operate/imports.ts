@@ -1,7 +1,7 @@
 /** Many overrides at once: all of them or none. */
 
 import { type Actor, actOf } from '../core/audit.ts';
-import { type Override, overrideInWords } from '../core/override.ts';
+import { type Override, withAuthor } from '../core/override.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Problem } from '../core/problem.ts';
 
@@ -78,11 +78,6 @@ const CONTENDED: Problem = {
   problem: 'contended',
   detail: 'others change overrides all the time, and nothing was imported: try again',
 };
-
-function withAuthor(override: Override): string {
-  const { author } = override;
-  return author === null ? overrideInWords(override) : `${overrideInWords(override)}, by ${author}`;
-}
 
 function tooMany(count: number): Problem {
   const detail = `this replaces ${count} overrides, and the audit has room for what ${MOST_REPLACED} of them were: export them to a file first, then confirm that all may be replaced`;

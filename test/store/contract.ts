@@ -1340,8 +1340,28 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.removeSnapshot('castle', never)).toBe(false);
       await expect(store.createKey(key, never)).rejects.toThrow();
 
-      expect(await store.audit(100)).toEqual(acts.reverse());
-      expect(await store.audit(2)).toEqual(acts.slice(0, 2));
+      const told = acts
+        .map(one => (one.action === 'override.remove' ? { ...one, detail: `deny → ${one.detail}` } : one))
+        .reverse();
+      expect(await store.audit(100)).toEqual(told);
+      expect(await store.audit(2)).toEqual(told.slice(0, 2));
+    });
+
+    test('has what stood in the place of an override, whoever set it, however it came there', async () => {
+      const [store, other] = await servers();
+      const word = { domain: 'a.com', below: true, note: 'ask "Ann"', author: 'ann', expiresAt: null };
+      const imported: Override = { ...word, action: 'deny', createdAt: 1 };
+      const { mark } = await store.readOverrides(undefined);
+      await store.setOverrides([imported], mark, ACT);
+      await other.setOverride(
+        { ...imported, action: 'allow', note: null, author: null },
+        { ...ACT, detail: 'allow' },
+      );
+      await store.removeOverride('a.com', ACT);
+      expect((await store.audit(2)).map(({ detail }) => detail)).toEqual([
+        'allow, with subdomains',
+        'deny, with subdomains, note "ask \\"Ann\\"", by ann → allow',
+      ]);
     });
   });
 

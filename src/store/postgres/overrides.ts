@@ -1,7 +1,7 @@
 /** The operator's overrides in the shared store. */
 
 import type { Act } from '../../core/audit.ts';
-import type { Override } from '../../core/override.ts';
+import { actOver, type Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { type PostgresRow, replaced, upsert } from '../table.ts';
 import { writeActs } from './audit.ts';
@@ -44,9 +44,21 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
       return rows;
     }, ALL_MS);
 
+  const changeOne = (domain: string, act: Act, work: (session: Session) => Promise<boolean>) => {
+    let was: Override | undefined;
+    return change(
+      () => actOver(was, act),
+      async session => {
+        const { rows } = await session.query(`SELECT ${names} FROM override WHERE domain = $1`, [domain]);
+        was = rows[0] && postgres.record(rows[0]);
+        return work(session);
+      },
+    );
+  };
+
   return {
     setOverride: async (override: Override, act: Act) => {
-      await change(act, async session => {
+      await changeOne(override.domain, act, async session => {
         await session.query(upsert(OVERRIDE, postgres.places()), postgres.values(override));
         return true;
       });
@@ -60,7 +72,7 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
         return true;
       }),
     removeOverride: (domain: string, act: Act) =>
-      change(act, async session => {
+      changeOne(domain, act, async session => {
         const { count } = await session.query('DELETE FROM override WHERE domain = $1', [domain]);
         return count === 1;
       }),

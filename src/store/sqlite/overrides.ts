@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import type { Override } from '../../core/override.ts';
+import { actOver, type Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -19,9 +19,20 @@ export type Overrides = ReturnType<typeof createOverrides>;
 
 export function createOverrides(db: DatabaseSync, { revision, change, together }: Revisions) {
   const markNow = () => String(db.prepare('SELECT value FROM override_mark').get()?.value ?? '');
+  const changeOne = (domain: string, act: Act, work: () => boolean) => {
+    let was: Override | undefined;
+    return change(
+      () => actOver(was, act),
+      () => {
+        const row = db.prepare(`SELECT ${OVERRIDE.names} FROM override WHERE domain = ?`).get(domain);
+        was = row && OVERRIDE.sqlite.record(row);
+        return work();
+      },
+    );
+  };
   return {
     setOverride: (override: Override, act: Act) =>
-      void change(act, () => {
+      void changeOne(override.domain, act, () => {
         const { places, values } = OVERRIDE.sqlite;
         db.prepare(upsert(OVERRIDE, places)).run(...values(override));
         return true;
@@ -36,7 +47,11 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         return true;
       }),
     removeOverride: (domain: string, act: Act) =>
-      change(act, () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
+      changeOne(
+        domain,
+        act,
+        () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1,
+      ),
     /** As lines: revision and mark, and then the overrides, unless they are those of the mark that is known. */
     readOverrides: (known: string | undefined): Uint8Array<ArrayBuffer> =>
       together(() => {
