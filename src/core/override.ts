@@ -51,7 +51,7 @@ export function withAuthor(override: Override): string {
   return author === null ? overrideInWords(override) : `${overrideInWords(override)}, by ${author}`;
 }
 
-/** The act with what stood in its place: of an imported one nothing else tells (2026-11-18). */
+/** Of one that is set or removed, with what stood in its place: of an imported one nothing else tells that (2026-11-18). */
 export function actOver(was: Override | undefined, act: Act): Act {
   if (!was) return act;
   const words = act.detail === null ? withAuthor(was) : `${withAuthor(was)} → ${act.detail}`;

@@ -161,12 +161,8 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
   updateKey(key: KeyRecord, was: KeyRecord, act: Act): Promise<boolean>;
   listKeys(): Promise<KeyRecord[]>;
 
-  /** Of this and of `removeOverride` the act also tells what stood there before. */
   setOverride(override: Override, act: Act): Promise<void>;
-  /**
-   * All of them or none, in the place of those under the mark `was`; false when another change came between: what was
-   * decided by looking at these, and `more` that tells of it, would not be so.
-   */
+  /** All of them or none, decided by what stood under the mark `was`; false when another change came between. */
   setOverrides(
     overrides: readonly Override[],
     was: string,

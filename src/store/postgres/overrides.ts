@@ -35,16 +35,9 @@ async function readMark(session: Session) {
   return markIn(rows);
 }
 
-export function createOverrides({ run }: Connections, { change }: Revisions) {
-  const readAll = (text: string) =>
-    run(async session => {
-      await session.query(`BEGIN; SET LOCAL statement_timeout = ${ALL_MS}`);
-      const { rows } = await session.query(text);
-      await session.query('COMMIT');
-      return rows;
-    }, ALL_MS);
-
-  const changeOne = (domain: string, act: Act, work: (session: Session) => Promise<boolean>) => {
+const changingOne =
+  ({ change }: Revisions) =>
+  (domain: string, act: Act, work: (session: Session) => Promise<boolean>) => {
     let was: Override | undefined;
     return change(
       () => actOver(was, act),
@@ -55,6 +48,17 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
       },
     );
   };
+
+export function createOverrides({ run }: Connections, revisions: Revisions) {
+  const { change } = revisions;
+  const changeOne = changingOne(revisions);
+  const readAll = (text: string) =>
+    run(async session => {
+      await session.query(`BEGIN; SET LOCAL statement_timeout = ${ALL_MS}`);
+      const { rows } = await session.query(text);
+      await session.query('COMMIT');
+      return rows;
+    }, ALL_MS);
 
   return {
     setOverride: async (override: Override, act: Act) => {
