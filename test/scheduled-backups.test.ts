@@ -258,6 +258,7 @@ test('a copy that cannot be read back whole never has the name of a backup, and 
   const { store, path, folder, schedule } = await world();
   await store.setOverrides(
     Array.from({ length: 200 }, (_, at) => overrideOf(`n${at}.com`)),
+    (await store.readOverrides(undefined)).mark,
     ACT,
   );
   const db = new DatabaseSync(path);

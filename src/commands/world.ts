@@ -141,13 +141,19 @@ async function opened<T>(config: Config, work: Work<T>, mayMake: boolean): Promi
   const store = await openCommandStore(config, mayMake);
   try {
     const moved = movedStore(config);
-    if (moved)
-      process.stderr.write(`domain-risk: ${moved}: servers there know nothing of what changes here\n`);
-    return await work(store, config);
+    if (moved) tellMoved(moved);
+    const result = await work(store, config);
+    // A list may take minutes to come: one was accepted into a file that had been moved meanwhile, and said so (2026-11-18).
+    const since = moved ? undefined : movedStore(config);
+    if (since) tellMoved(since);
+    return result;
   } finally {
     await store.close();
   }
 }
+
+const tellMoved = (moved: string) =>
+  process.stderr.write(`domain-risk: ${moved}: servers there know nothing of what changes here\n`);
 
 /** A container may run under a user id that no passwd entry names, and the system then refuses to tell. */
 export function whoAmI(): string | null {

@@ -1,5 +1,6 @@
 /** What an operator decided about a name. It wins over every list and over DNS. */
 
+import { type Act, shortDetail } from './audit.ts';
 import { toSecond } from './quota.ts';
 
 export const OVERRIDE_ACTIONS = ['allow', 'deny', 'role'] as const;
@@ -43,4 +44,16 @@ export function overrideInWords({ action, below, note, expiresAt }: Override): s
     note === null ? [] : `note ${JSON.stringify(note)}`,
   ];
   return words.flat().join(', ');
+}
+
+export function withAuthor(override: Override): string {
+  const { author } = override;
+  return author === null ? overrideInWords(override) : `${overrideInWords(override)}, by ${author}`;
+}
+
+/** Of one that is set or removed, with what stood in its place: of an imported one nothing else tells that (2026-11-18). */
+export function actOver(was: Override | undefined, act: Act): Act {
+  if (!was) return act;
+  const words = act.detail === null ? withAuthor(was) : `${withAuthor(was)} → ${act.detail}`;
+  return { ...act, detail: shortDetail(words) };
 }

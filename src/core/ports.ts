@@ -162,8 +162,13 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
   listKeys(): Promise<KeyRecord[]>;
 
   setOverride(override: Override, act: Act): Promise<void>;
-  /** All of them or none. */
-  setOverrides(overrides: readonly Override[], act: Act, more?: readonly Act[]): Promise<void>;
+  /** All of them or none, decided by what stood under the mark `was`; false when another change came between. */
+  setOverrides(
+    overrides: readonly Override[],
+    was: string,
+    act: Act,
+    more?: readonly Act[],
+  ): Promise<boolean>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
   /** For whoever holds them in memory. */

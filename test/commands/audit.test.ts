@@ -49,7 +49,11 @@ test('every change by a command stands in the audit: who, what, and how it was b
   const acts = await runJson<ShownAct[]>(['audit'], { folder });
   expect(acts.map(({ action, subject, detail }) => [action, subject, detail])).toEqual([
     ['store.restore', 'copy.db', 'nothing to change'],
-    ['override.remove', 'a.example', null],
+    [
+      'override.remove',
+      'a.example',
+      'deny, with subdomains, until 2099-01-31T00:00:00Z, note "why", by the board',
+    ],
     ['override.set', 'a.example', 'deny, with subdomains, until 2099-01-31T00:00:00Z, note "why"'],
     ['key.revoke', id, 'name "web \\"shop\\""'],
     ['key.rotate', id, 'the old secret ends at once'],

@@ -1,4 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -240,7 +242,22 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
       2,
       expect.stringMatching(/^domain-risk: DATABASE_URL_FILE: must name a file/),
     ]);
+    // A command that waits for its list meanwhile, and has looked before.
+    const asked = Promise.withResolvers<ServerResponse>();
+    const lists = createServer((_, response) => asked.resolve(response));
+    onTestFinished(() => void lists.close());
+    await new Promise<void>(resolve => void lists.listen(0, '127.0.0.1', resolve));
+    const place = `http://127.0.0.1:${(lists.address() as AddressInfo).port}/names`;
+    const adding = run(['feeds', 'add', 'mine', place], { folder });
+    const response = await asked.promise;
     expect((await run(from, { folder, env: { DATABASE_URL_FILE: inFile } })).code).toBe(0);
+    response.end('a-disposable.com\n');
+    expect(await adding).toMatchObject({
+      stdout: expect.stringContaining('was added with 1 names'),
+      stderr: expect.stringMatching(
+        /^domain-risk: .* was moved to .*: servers there know nothing of what changes here\n$/,
+      ),
+    });
   });
 
   test('says what is missing or wrong, without the password', async () => {

@@ -65,6 +65,9 @@ test('what an import replaces is shown, and the audit keeps what it was; of too 
     '"domain-risk overrides export > before.csv", then import with --replace-all',
   );
   expect(await store.audit(1)).toMatchObject([{ detail: '0 added, 1 changed' }]);
+  const lines = (await run([...args, '--dry-run'], beside())).stdout.split('\n');
+  expect([lines.length, lines[0]]).toEqual([1 + 1_000 + 1 + 2, expect.stringMatching(/^REPLACED/)]);
+  expect(lines[1_001]).toBe('and 1 more, which --json shows');
   expect(await runJson([...args, '--replace-all'], beside())).toMatchObject({ changed: 1_001 });
 });
 

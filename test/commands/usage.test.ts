@@ -1,6 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,6 +29,7 @@ import { SETTINGS } from '../../src/settings.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { CLI, hasTool, NO_DNS, openBeside, ROOT, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { storeAt } from '../support/store.ts';
 
 /** What the documents promise; the help of each must name these words. Others may be added. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
@@ -232,6 +242,30 @@ test.skipIf(isRoot && !hasTool('setpriv'))(
     expect(started.stderr).toBe(
       `domain-risk: cannot read ${path} (EACCES): it belongs to another user than its folder; as root: chown --reference="${folder}" "${path}"*\n`,
     );
+  },
+);
+
+test.skipIf(isRoot && !hasTool('setpriv'))(
+  'a store that may only be read is told of by its name, and goes on once it may be written',
+  async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'domain-risk.db');
+    await (await storeAt(path)).close();
+    chmodSync(path, 0o400);
+    const through = isRoot ? ['setpriv', '--bounding-set=-all'] : [];
+    const list = () => run(['overrides', 'list'], { folder, through });
+    const cannot = (file: string) => ({
+      code: 1,
+      stderr: `domain-risk: cannot write to the database ${path}: give this user write access to ${file}, or set DATA_DIR to another one\n`,
+    });
+    expect(await list()).toMatchObject(cannot(path));
+    expect(readdirSync(folder)).toEqual(['domain-risk.db']);
+    chmodSync(path, 0o600);
+    // As SQLite leaves it where a copy that may only be read was looked at.
+    writeFileSync(`${path}-shm`, '', { mode: 0o400 });
+    expect(await list()).toMatchObject(cannot(`${path}-shm`));
+    rmSync(`${path}-shm`);
+    expect(await list()).toMatchObject({ code: 0, stderr: '' });
   },
 );
 

@@ -31,7 +31,7 @@ import { ALIVE_MS } from '../../src/core/server.ts';
 import { NO_TRAFFIC, slotsAt } from '../../src/core/traffic.ts';
 import { sumOf } from '../../src/core/weights.ts';
 import { WHEREABOUTS } from '../../src/core/whereabouts.ts';
-import { newKey } from '../../src/operate.ts';
+import { createOperate, newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import type { Servers } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
@@ -563,7 +563,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       };
       await store.setOverride(override, ACT);
       expect(await read(marks[0])).toEqual([override]);
-      await store.setOverrides([odd], ACT);
+      expect(await store.setOverrides([odd], marks[1]!, ACT)).toBe(true);
       expect(await read(marks[1])).toEqual([odd, override]);
       await store.createKey(someKey(), ACT);
       expect([await read(marks[2]), marks.length]).toEqual([undefined, 3]);
@@ -1340,8 +1340,28 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.removeSnapshot('castle', never)).toBe(false);
       await expect(store.createKey(key, never)).rejects.toThrow();
 
-      expect(await store.audit(100)).toEqual(acts.reverse());
-      expect(await store.audit(2)).toEqual(acts.slice(0, 2));
+      const told = acts
+        .map(one => (one.action === 'override.remove' ? { ...one, detail: `deny → ${one.detail}` } : one))
+        .reverse();
+      expect(await store.audit(100)).toEqual(told);
+      expect(await store.audit(2)).toEqual(told.slice(0, 2));
+    });
+
+    test('has what stood in the place of an override, whoever set it, however it came there', async () => {
+      const [store, other] = await servers();
+      const word = { domain: 'a.com', below: true, note: 'ask "Ann"', author: 'ann', expiresAt: null };
+      const imported: Override = { ...word, action: 'deny', createdAt: 1 };
+      const { mark } = await store.readOverrides(undefined);
+      await store.setOverrides([imported], mark, ACT);
+      await other.setOverride(
+        { ...imported, action: 'allow', note: null, author: null },
+        { ...ACT, detail: 'allow' },
+      );
+      await store.removeOverride('a.com', ACT);
+      expect((await store.audit(2)).map(({ detail }) => detail)).toEqual([
+        'allow, with subdomains',
+        'deny, with subdomains, note "ask \\"Ann\\"", by ann → allow',
+      ]);
     });
   });
 
@@ -1636,12 +1656,14 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ...{ domain: `n${at}.com`, action, below: at % 2 === 0, note: at % 3 ? null : 'a, "b"' },
         ...{ author: 'op', createdAt: 5, expiresAt: at % 5 ? null : 9 },
       });
-      await store.setOverrides([of(3, 'allow'), of(9999, 'role')], ACT);
+      const mark = async () => (await store.readOverrides(undefined)).mark;
+      await store.setOverrides([of(3, 'allow'), of(9999, 'role')], await mark(), ACT);
       const before = await store.revision();
       const acts = (await store.audit(100)).length;
       const replaced = ['n3.com', 'n9999.com'].map(subject => ({ ...ACT, subject, detail: 'was allow' }));
       await store.setOverrides(
         upTo(2_500).map(at => of(at)),
+        await mark(),
         ACT,
         replaced,
       );
@@ -1653,6 +1675,63 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(byName.size).toBe(2_501);
       for (const at of [1, 2, 3, 5, 2_500]) expect(byName.get(`n${at}.com`)).toEqual(of(at));
       expect(byName.get('n9999.com')).toEqual(of(9999, 'role'));
+    });
+
+    const word = { below: false, note: null, author: 'op', expiresAt: null } as const;
+    const denied = (domain: string, author = 'op') => ({ ...word, domain, author, action: 'deny' as const });
+    const importing = (store: Store, domains: readonly string[], author?: string) =>
+      createOperate({ store, clock: () => NOW }).importOverrides(
+        domains.map(domain => denied(domain, author)),
+        'ours.csv',
+        ACT,
+        { dryRun: false, replaceAll: false },
+      );
+
+    test('are not set where another override came since they were decided; keys are nothing to them', async () => {
+      const [store, other] = await servers();
+      const { mark } = await store.readOverrides(undefined);
+      const created = (domain: string) => ({ ...denied(domain), createdAt: NOW });
+      await other.createKey(someKey(), ACT);
+      expect(await store.setOverrides([created('a.com')], mark, ACT)).toBe(true);
+      const [revision, acts] = [await store.revision(), (await store.audit(10)).length];
+      expect(await store.setOverrides([created('b.com')], mark, ACT, [ACT])).toBe(false);
+      expect([await store.revision(), (await store.audit(10)).length]).toEqual([revision, acts]);
+      expect((await other.listOverrides()).overrides).toEqual([created('a.com')]);
+    });
+
+    test('imports at once, on one store, each tell what they really added and replaced', async () => {
+      const stores = await servers();
+      const outcomes = await Promise.all(
+        stores.map((store, at) => importing(store, ['both.com', `own${at}.com`], `op${at}`)),
+      );
+      const done = outcomes.flatMap(one => ('problem' in one ? [] : one));
+      expect(done.map(({ added }) => added).sort()).toEqual([1, 1, 2]);
+      // The second replaced what the first had written, and the third what the second had.
+      const steps = done.flatMap(({ replaced }) => replaced);
+      const { overrides } = await stores[0].listOverrides();
+      expect(overrides.map(({ domain }) => domain)).toEqual(['both.com', 'own0.com', 'own1.com', 'own2.com']);
+      const last = steps.find(({ now }) => now === `deny, by ${overrides[0]!.author}`)!;
+      expect(steps).toContainEqual(expect.objectContaining({ now: last.was }));
+      const told = (await stores[0].audit(10)).filter(({ action }) => action === 'override.set');
+      expect(told.map(({ detail }) => detail).sort()).toEqual(
+        steps.map(({ was, now }) => `${was} → ${now}`).sort(),
+      );
+    });
+
+    test('an import that others keep getting in the way of changes nothing, and says so', async () => {
+      const [store, other] = await servers();
+      let changes = 0;
+      const busy: Store = {
+        ...store,
+        async readOverrides(known) {
+          const read = await store.readOverrides(known);
+          await other.setOverride({ ...denied(`n${changes++}.com`), createdAt: NOW }, ACT);
+          return read;
+        },
+      };
+      const outcome = await importing(busy, ['a.com']);
+      expect(outcome).toEqual({ problem: 'contended', detail: expect.stringContaining('try again') });
+      expect((await store.listOverrides()).overrides).toHaveLength(changes);
     });
   });
 

@@ -1170,6 +1170,7 @@ describe('a full audit', () => {
     const names = Array.from({ length: 1_000 }, (_, at) => `n${at}.com`);
     const importing = store.setOverrides(
       names.map(domain => overrideOf(domain)),
+      (await store.readOverrides(undefined)).mark,
       ACT,
       names.map(subject => ({ ...ACT, action: 'override.set', subject })),
     );

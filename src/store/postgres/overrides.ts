@@ -1,7 +1,7 @@
 /** The operator's overrides in the shared store. */
 
 import type { Act } from '../../core/audit.ts';
-import type { Override } from '../../core/override.ts';
+import { actOver, type Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { type PostgresRow, replaced, upsert } from '../table.ts';
 import { writeActs } from './audit.ts';
@@ -35,7 +35,23 @@ async function readMark(session: Session) {
   return markIn(rows);
 }
 
-export function createOverrides({ run }: Connections, { change }: Revisions) {
+const changingOne =
+  ({ change }: Revisions) =>
+  (domain: string, act: Act, work: (session: Session) => Promise<boolean>) => {
+    let was: Override | undefined;
+    return change(
+      () => actOver(was, act),
+      async session => {
+        const { rows } = await session.query(`SELECT ${names} FROM override WHERE domain = $1`, [domain]);
+        was = rows[0] && postgres.record(rows[0]);
+        return work(session);
+      },
+    );
+  };
+
+export function createOverrides({ run }: Connections, revisions: Revisions) {
+  const { change } = revisions;
+  const changeOne = changingOne(revisions);
   const readAll = (text: string) =>
     run(async session => {
       await session.query(`BEGIN; SET LOCAL statement_timeout = ${ALL_MS}`);
@@ -46,21 +62,21 @@ export function createOverrides({ run }: Connections, { change }: Revisions) {
 
   return {
     setOverride: async (override: Override, act: Act) => {
-      await change(act, async session => {
+      await changeOne(override.domain, act, async session => {
         await session.query(upsert(OVERRIDE, postgres.places()), postgres.values(override));
         return true;
       });
     },
-    setOverrides: async (overrides: readonly Override[], act: Act, more: readonly Act[] = []) => {
-      await change(act, async session => {
+    setOverrides: (overrides: readonly Override[], was: string, act: Act, more: readonly Act[] = []) =>
+      change(act, async session => {
+        if ((await readMark(session)).mark !== was) return false;
         if (more.length > 0) await writeActs(session, more);
         for (let at = 0; at < overrides.length; at += CHUNK)
           await session.query(PUT_OVERRIDES, arraysOf(OVERRIDE, overrides.slice(at, at + CHUNK)));
         return true;
-      });
-    },
+      }),
     removeOverride: (domain: string, act: Act) =>
-      change(act, async session => {
+      changeOne(domain, act, async session => {
         const { count } = await session.query('DELETE FROM override WHERE domain = $1', [domain]);
         return count === 1;
       }),

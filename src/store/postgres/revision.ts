@@ -24,8 +24,11 @@ export function createRevisions({ run }: Connections) {
     revision: () =>
       run(async session => Number((await session.query('SELECT value FROM revision')).rows[0]?.value)),
 
-    /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
-    change: (act: Act, work: (session: Session) => Promise<boolean>): Promise<boolean> =>
+    /**
+     * A change that running servers must see before they answer their next call; false when there was nothing to do. The
+     * act may be made of what the work has found.
+     */
+    change: (act: Act | (() => Act), work: (session: Session) => Promise<boolean>): Promise<boolean> =>
       run(async session => {
         await session.query(`BEGIN; SET LOCAL lock_timeout = '4s'; SET LOCAL statement_timeout = '4500ms'`);
         await session.query(NEXT_REVISION).catch(error => {
@@ -34,7 +37,7 @@ export function createRevisions({ run }: Connections) {
             : error;
         });
         const changed = await work(session);
-        if (changed) await writeAct(session, act);
+        if (changed) await writeAct(session, typeof act === 'function' ? act() : act);
         await session.query(changed ? 'COMMIT' : 'ROLLBACK');
         return changed;
       }, PATIENT_MS),

@@ -1,6 +1,6 @@
 /** Opens the embedded store's file, or refuses what it must not touch. */
 
-import { chmodSync, existsSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreRefused } from '../refused.ts';
@@ -26,7 +26,11 @@ const NETWORK_FILE_SYSTEMS = new Map([
 
 /** The first connection of a process looks the file over, and empties into it the journal that a crash has left. */
 export function openFirst(path: string, beforeChange: BeforeChange, waitMs = OPEN_WAIT_MS): DatabaseSync {
-  if (existsSync(path)) examine(path, path, waitMs);
+  if (existsSync(path)) {
+    // SQLite would make an index beside it that is as read-only, and stays when the file is made writable (2026-11-18).
+    if (unwritableOf(path) !== undefined) throw unwritable(path);
+    examine(path, path, waitMs);
+  }
   const db = openDatabase(path, beforeChange, waitMs);
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -189,6 +193,25 @@ function corrupt(path: string): StoreRefused {
   );
 }
 
+/** Of the database and what SQLite keeps beside it. */
+function unwritableOf(path: string): string | undefined {
+  return [path, `${path}-wal`, `${path}-shm`].find(file => {
+    try {
+      accessSync(file, constants.W_OK);
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+    }
+  });
+}
+
+function unwritable(path: string): StoreRefused {
+  return new StoreRefused(
+    `cannot write to the database ${path}`,
+    `give this user write access to ${unwritableOf(path) ?? 'its directory'}, or set DATA_DIR to another one`,
+  );
+}
+
 /** The index of the WAL takes 32 KiB, and where these are not there SQLite speaks of an I/O error. */
 export function isFull(folder: string, wanted = 32_768): boolean {
   const { bavail, bsize } = statfsSync(folder);
@@ -199,12 +222,7 @@ export function explain(error: unknown, path: string): unknown {
   if (error instanceof StoreRefused) return error;
   const code = codeOf(error);
   if (code === SQLITE.corrupt || code === SQLITE.notadb) return corrupt(path);
-  if (code === SQLITE.cantopen || code === SQLITE.readonly || code === SQLITE.perm) {
-    return new StoreRefused(
-      `cannot write to the database ${path}`,
-      'give this user write access to its directory, or set DATA_DIR to another one',
-    );
-  }
+  if (code === SQLITE.cantopen || code === SQLITE.readonly || code === SQLITE.perm) return unwritable(path);
   if (code === SQLITE.full || (code === SQLITE.ioerr && isFull(dirname(path)))) {
     return new StoreRefused(
       `the disk has no space left for the database ${path}`,

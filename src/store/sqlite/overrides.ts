@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import type { Override } from '../../core/override.ts';
+import { actOver, type Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -18,15 +18,28 @@ const LINES = `SELECT group_concat(json_object(
 export type Overrides = ReturnType<typeof createOverrides>;
 
 export function createOverrides(db: DatabaseSync, { revision, change, together }: Revisions) {
+  const markNow = () => String(db.prepare('SELECT value FROM override_mark').get()?.value ?? '');
+  const changeOne = (domain: string, act: Act, work: () => boolean) => {
+    let was: Override | undefined;
+    return change(
+      () => actOver(was, act),
+      () => {
+        const row = db.prepare(`SELECT ${OVERRIDE.names} FROM override WHERE domain = ?`).get(domain);
+        was = row && OVERRIDE.sqlite.record(row);
+        return work();
+      },
+    );
+  };
   return {
     setOverride: (override: Override, act: Act) =>
-      void change(act, () => {
+      void changeOne(override.domain, act, () => {
         const { places, values } = OVERRIDE.sqlite;
         db.prepare(upsert(OVERRIDE, places)).run(...values(override));
         return true;
       }),
-    setOverrides: (overrides: readonly Override[], act: Act, more: readonly Act[]) =>
-      void change(act, () => {
+    setOverrides: (overrides: readonly Override[], was: string, act: Act, more: readonly Act[]) =>
+      change(act, () => {
+        if (markNow() !== was) return false;
         for (const one of more) writeAct(db, one);
         const { places, values } = OVERRIDE.sqlite;
         const set = db.prepare(upsert(OVERRIDE, places));
@@ -34,11 +47,15 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         return true;
       }),
     removeOverride: (domain: string, act: Act) =>
-      change(act, () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1),
+      changeOne(
+        domain,
+        act,
+        () => db.prepare('DELETE FROM override WHERE domain = ?').run(domain).changes === 1,
+      ),
     /** As lines: revision and mark, and then the overrides, unless they are those of the mark that is known. */
     readOverrides: (known: string | undefined): Uint8Array<ArrayBuffer> =>
       together(() => {
-        const mark = String(db.prepare('SELECT value FROM override_mark').get()?.value ?? '');
+        const mark = markNow();
         const head = JSON.stringify({ revision: revision(), mark });
         const lines = mark === known ? null : db.prepare(LINES).get()!.lines;
         return new TextEncoder().encode(lines === null ? `${head}\n` : `${head}\n${lines}\n`);

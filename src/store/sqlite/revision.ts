@@ -18,11 +18,14 @@ export function createRevisions(db: DatabaseSync) {
     /** Inside the transaction of a change. */
     raise,
 
-    /** A change that running servers must see before they answer their next call; false when there was nothing to do. */
-    change: (act: Act, work: () => boolean): boolean =>
+    /**
+     * A change that running servers must see before they answer their next call; false when there was nothing to do. The
+     * act may be made of what the work has found.
+     */
+    change: (act: Act | (() => Act), work: () => boolean): boolean =>
       inTransaction(db, () => {
         if (!work()) return false;
-        writeAct(db, act);
+        writeAct(db, typeof act === 'function' ? act() : act);
         raise();
         return true;
       }),

@@ -145,7 +145,8 @@ function records(direct: Ask, bulk: Ask) {
     endingKeys: query => bulk('endingKeys', [query]),
     listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
-    setOverrides: (overrides, act, more = []) => direct('setOverrides', [overrides, act, more], NO_DEADLINE),
+    setOverrides: (overrides, was, act, more = []) =>
+      direct('setOverrides', [overrides, was, act, more], NO_DEADLINE),
     removeOverride: (domain, act) => direct('removeOverride', [domain, act]),
     readOverrides: async known =>
       markedOverrides(await direct('readOverrides', [known], OVERRIDES_MS), known),
