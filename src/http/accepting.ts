@@ -6,6 +6,9 @@ const MOST_TURNS = 256;
 const FEWEST_TURNS = 32;
 const MOST_MS = 20;
 
+/** Where more come than were taken, strangers are served for so long before the next are. */
+const STRANGERS_MS = 2.5;
+
 export class Accepting {
   /** A connection came in this turn, or in the one before: there may be more behind it. */
   isUnderWay = false;
@@ -16,6 +19,10 @@ export class Accepting {
   came(): void {
     this.isUnderWay = true;
     this.#hasCome = true;
+  }
+
+  endOfStrangers(turnEnds: number): number {
+    return this.isUnderWay ? performance.now() + STRANGERS_MS : turnEnds;
   }
 
   /** A turn is over. Whether the next one is kept short as well. */

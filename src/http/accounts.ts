@@ -4,7 +4,8 @@ import { Queue, SharedQueue } from './queue.ts';
 
 export interface Caller {
   readonly name: string;
-  readonly kind: 'key' | 'stranger' | 'probe';
+  /** Whoever brings a key that may be one, and is new here, claims to be no stranger: it is looked up before they are served. */
+  readonly kind: 'key' | 'claim' | 'stranger' | 'probe';
   /** Where many send one key, who of them: they share its turns. */
   readonly within?: string | undefined;
 }
@@ -75,9 +76,9 @@ export class Account {
     this.queue = within === undefined ? new Queue() : new SharedQueue(({ within: who = '' }) => who);
   }
 
-  /** Of several probes the newest first, too: who sent the others may have given up. */
-  next(isGreedy: boolean): Waiting | undefined {
-    return isGreedy || this.kind === 'probe' ? this.queue.pop() : this.queue.next();
+  /** Probes are all alike: one that took long, with a connection of its own, does not have the next wait for a round. */
+  pay(price: number, spent: number): void {
+    this.credit -= this.kind === 'probe' ? price : Math.max(price, spent);
   }
 
   served(now: number): void {

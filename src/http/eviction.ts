@@ -54,7 +54,7 @@ export class Eviction {
     const strangers = this.#places.strangers.of(network);
     const goes = strangers
       ? (idleOf(strangers, now) ?? strangers.first)
-      : idleInTurn(this.#places.ofNetwork(network)!, now);
+      : inTurn(this.#places.ofNetwork(network)!, now);
     if (goes) this.#sendOff(goes, now);
     return goes !== undefined;
   }
@@ -112,10 +112,14 @@ function idleOf(those: Order<Connection>, now: number, least?: number): Connecti
   return longest;
 }
 
-/** Whoever was looked at in vain goes behind the others, who are looked at the next time. */
-function idleInTurn(those: Order<Connection>, now: number): Connection | undefined {
-  const goes = idleOf(those, now, 0);
-  for (const one of those.some(MOST_LOOKED_AT)) {
+/**
+ * One that is idle, or whose body has not come: with the key of a web page, which is no secret, heads alone closed a shared
+ * address for everybody else (2026-11-18). Whoever was looked at in vain goes behind the others, who are looked at next.
+ */
+function inTurn(those: Order<Connection>, now: number): Connection | undefined {
+  const looked = those.some(MOST_LOOKED_AT);
+  const goes = idleOf(those, now, 0) ?? looked.find(one => one.open > 0 && !one.isBusy);
+  for (const one of looked) {
     those.delete(one);
     those.add(one);
   }

@@ -1,8 +1,7 @@
 /**
- * Who is served when not all can be: admission control and load shedding. Connections whose bytes wait to be read are
- * queued by caller: its key where that is known from before, else its address. Each turn of the event loop serves for
- * a few milliseconds, callers in turn, so that nobody waits for somebody else's queue. Who would have to wait too long
- * takes more than there is, and is shed: before anything is parsed, let alone counted.
+ * Who is served when not all can be: admission control and load shedding. Connections with bytes to be read are queued by
+ * caller: its key where that is known from before, else its address. Each turn of the event loop serves for milliseconds,
+ * callers in turn: nobody waits for another's queue. Who would wait too long is shed, before anything is parsed or counted.
  */
 
 import { Accepting } from './accepting.ts';
@@ -12,15 +11,13 @@ import { Queue } from './queue.ts';
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
 const TURN_MS = 10;
 const SHED_MS = 2.5;
-/** Where more connections come than were taken, strangers have so much of it. */
-const WHILE_ACCEPTING_MS = 2.5;
 /** Refusals that are late by so long take as much time as is served. */
 const LATE_MS = 40;
 /** The kernel may have more for one turn than can be read in this time. */
 const LONG_POLL_MS = 20;
 /** What a caller may use before the next one's turn, in microseconds: the quantum of a deficit round robin. */
 const QUANTUM = 500;
-/** Callers who asked for too much are remembered for a while; when they are so many, those are looked for who did long ago. */
+/** Who asked for too much is remembered for a while; when they are so many, those are looked for who did long ago. */
 const MOST_ACCOUNTS = 1_000;
 const FORGET_MS = 100;
 /** How soon to look again while the store has all that it can take, and how long to wait for it: it may be stuck. */
@@ -31,7 +28,7 @@ export class Fairness {
   /** The store has as many calls as it can take. */
   readonly #isFull: () => boolean;
   readonly #accounts = new Map<string, Account>();
-  readonly #sides = { key: new Side(), stranger: new Side(), probe: new Side() };
+  readonly #sides = { key: new Side(), claim: new Side(), stranger: new Side(), probe: new Side() };
   /** Those who ask for too much. */
   readonly #greedy = new Set<Account>();
   readonly #late = new Queue<Waiting>();
@@ -147,22 +144,19 @@ export class Fairness {
       this.#accounts.delete(account.name);
   }
 
-  /** Who watches comes first, for a quarter of the time; keys that are known have half of it where strangers wait, too. */
+  /** Who watches comes first, for a quarter of the time; keys that are known have half of it where others wait, too. */
   #serve(): void {
-    const { key, stranger } = this.#sides;
+    const { key, claim, stranger } = this.#sides;
     this.#isServing = true;
     this.#serveProbes();
     const begin = performance.now();
     this.#turnEnds = begin + TURN_MS;
     this.#owed = 0;
     this.#serveFrom(key.fresh, this.#turnEnds);
-    this.#serveFrom(key.row, stranger.isWaiting ? begin + TURN_MS / 2 : this.#turnEnds);
-    // Newcomers who never end must not starve those who wait.
-    const now = performance.now();
-    const left = this.#accepting.isUnderWay ? WHILE_ACCEPTING_MS : this.#turnEnds - now;
-    this.#serveFrom(stranger.fresh, now + left / 2);
-    this.#serveFrom(stranger.row, now + left);
-    this.#serveFrom(stranger.fresh, now + left);
+    const areOthers = claim.isWaiting || stranger.isWaiting;
+    this.#serveFrom(key.row, areOthers ? begin + TURN_MS / 2 : this.#turnEnds);
+    this.#serveSide(claim, (performance.now() + this.#turnEnds) / 2);
+    this.#serveSide(stranger, this.#accepting.endOfStrangers(this.#turnEnds));
     this.#serveFrom(key.row, this.#turnEnds);
     if (this.#isFull())
       for (const one of [...key.fresh, ...key.row]) this.#setLateAside(one, begin, MOST_FULL_MS);
@@ -170,18 +164,22 @@ export class Fairness {
     this.#refuseLate();
     this.#isServing = false;
     this.#turnedAt = performance.now();
-    if (this.waiting > 0) this.#soon();
-    else this.#nextTurn();
+    this.#soon();
   }
 
   /** Of all the time, reading included: where thousands send, that takes most of it. */
   #serveProbes(): void {
-    const { fresh, row } = this.#sides.probe;
     const begin = performance.now();
     this.#turnEnds = begin + Math.min(Math.max(TURN_MS, begin - this.#turnedAt), 10 * TURN_MS) / 4;
     this.#owed = 0;
-    this.#serveFrom(fresh, this.#turnEnds);
-    this.#serveFrom(row, this.#turnEnds);
+    this.#serveSide(this.#sides.probe, this.#turnEnds);
+  }
+
+  /** Newcomers who never end must not starve those who wait: the row of probes grew without end (2026-11-18). */
+  #serveSide({ fresh, row }: Side, until: number): void {
+    this.#serveFrom(fresh, (performance.now() + until) / 2);
+    this.#serveFrom(row, until);
+    this.#serveFrom(fresh, until);
   }
 
   /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
@@ -189,8 +187,8 @@ export class Fairness {
     this.#isServing = true;
     this.#owed = 0;
     this.#turnedAt = performance.now();
-    this.#serveFrom(this.#sides.probe.fresh, this.#turnedAt + TURN_MS / 10);
-    this.#serveFrom(this.#sides.key.fresh, this.#turnedAt + TURN_MS / 10);
+    const { probe, key, claim } = this.#sides;
+    for (const { fresh } of [probe, key, claim]) this.#serveFrom(fresh, performance.now() + TURN_MS / 10);
     this.#isServing = false;
   }
 
@@ -214,14 +212,14 @@ export class Fairness {
     while (account.credit > 0) {
       const now = performance.now();
       if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
-      const next = account.next(this.#greedy.has(account));
+      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.next();
       if (!next) return;
       account.served(now);
       this.waiting--;
       const price = next.job.work(this.#turnEnds);
       const after = performance.now();
       const spent = (after - now) * 1_000;
-      account.credit -= Math.max(price, spent);
+      account.pay(price, spent);
       // What goes on when its turn is over is taken from this one: calls are counted, refused and answered then.
       this.#owed += Math.max(0, price - spent) / 1_000;
       if (after + this.#owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;

@@ -2,6 +2,7 @@
 
 import { networkOf } from '../core/address.ts';
 import type { LastSecret } from '../core/door.ts';
+import { bearerSecret, isWellFormedSecret } from '../core/key.ts';
 import { clientAddress } from '../core/origin.ts';
 import { type Caller, keyIn } from './accounts.ts';
 import { copied, fieldIn, fieldsOf, hasSameFields, isProbe } from './bytes.ts';
@@ -43,7 +44,11 @@ export class Whose {
     const known = isSame ? row : this.#knownRow(begins!, sent);
     const caller = known === undefined ? undefined : keyIn(known);
     this.payer = caller?.name;
-    return caller ?? { name: networkOf(sent.client), kind: 'stranger' };
+    if (caller) return caller;
+    const name = networkOf(sent.client);
+    return isClaim(sent.authorization)
+      ? { name: `claim ${name}`, kind: 'claim' }
+      : { name, kind: 'stranger' };
   }
 
   #knownRow(begins: Buffer, { authorization, client }: Sent): string | undefined {
@@ -60,6 +65,11 @@ export class Whose {
       this.#before = { bytes: copied(fieldsOf(bytes)), sent };
     return sent;
   }
+}
+
+function isClaim(authorization = ''): boolean {
+  const secret = bearerSecret(authorization);
+  return secret !== undefined && isWellFormedSecret(secret);
 }
 
 /** What tells whose a request is. */

@@ -141,8 +141,8 @@ test('a stranger whose place is needed and whose answer does not come is gone in
   expect(strangers.filter(({ isClosed }) => isClosed)).toHaveLength(1);
 });
 
-/** `idle` for so long that it may go at once, `calling` with a moment between two calls, `waiting` for its turn. */
-type State = 'idle' | 'busy' | 'calling' | 'waiting';
+/** `idle` for so long that it may go at once, `calling` with a moment between two calls, `waiting` for its turn, `sending` a body. */
+type State = 'idle' | 'busy' | 'calling' | 'waiting' | 'sending';
 interface Given {
   readonly network?: string;
   readonly party?: string;
@@ -164,7 +164,7 @@ function world(given: readonly Given[], isForOperators = false) {
           isIdle: state === 'idle' || state === 'calling',
           isBusy: state === 'busy',
           isAheadOfParser: state === 'waiting',
-          open: state === 'busy' ? 1 : 0,
+          open: state === 'busy' || state === 'sending' ? 1 : 0,
           isWritten: true,
           inHeadSince: undefined,
         },
@@ -286,6 +286,18 @@ test('of an address that has as many as it may whoever is idle is found, however
   ]);
   const tries = Array.from({ length: 5 }, () => eviction.fromOwn('a'));
   expect([gone, tries]).toEqual([['idle closed'], [false, false, false, true, false]]);
+});
+
+test('of an address that has as many as it may, with calls of keys alone, one whose body has not come makes room', () => {
+  const { eviction, gone } = world([
+    { network: 'a', party: 'key', count: 3 },
+    { network: 'a', party: 'other', state: 'sending', count: 2 },
+  ]);
+  const tries = Array.from({ length: 3 }, () => eviction.fromOwn('a'));
+  expect([gone, tries]).toEqual([
+    ['other 0', 'other 1'],
+    [true, true, false],
+  ]);
 });
 
 test('so many are told to go; who was told first is reset for the next, keys last, and who has not gone in time is', () => {

@@ -1,7 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
+import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import type { Job } from '../../src/http/accounts.ts';
+import { Account, type Job } from '../../src/http/accounts.ts';
 import { Fairness } from '../../src/http/fairness.ts';
 import { PRICES } from '../../src/http/prices.ts';
 import { Queue } from '../../src/http/queue.ts';
@@ -47,7 +47,7 @@ function job(caller: string, ms = 0, onServed: (one: Fake) => void = () => {}, w
     caller: () => ({
       within,
       name: caller,
-      kind: (['key', 'probe'] as const).find(kind => caller.startsWith(kind)) ?? 'stranger',
+      kind: (['key', 'claim', 'probe'] as const).find(kind => caller.startsWith(kind)) ?? 'stranger',
     }),
     work() {
       takeMs(ms);
@@ -268,16 +268,57 @@ test('who comes again as soon as it was served keeps no turn of the event loop f
   expect(served / turns).toBeLessThan(100);
 });
 
-test('a known key is served beside any number of strangers', async () => {
+test.each(['key', 'claim'])('a %s is served beside any number of strangers', async kind => {
   timeOfWork();
   const fairness = fair();
   for (let i = 0; i < 2_000; i++) fairness.arrive(job(`stranger ${i}`, 0.5));
   const order: string[] = [];
-  const known = job('key', 0.5, () => order.push('key'));
+  const known = job(kind, 0.5, () => order.push(kind));
   fairness.arrive(job('somebody', 0.5, () => order.push('somebody')));
   fairness.arrive(known);
   await eventually('it is served', () => known.state === 'served');
-  expect(order[0]).toBe('key');
+  expect(order[0]).toBe(kind);
+});
+
+test('whoever claims to have a key takes neither the time of known ones nor all that of strangers', async () => {
+  timeOfWork();
+  const fairness = fair();
+  const served = { key: 0, claim: 0, stranger: 0 };
+  const again = (kind: keyof typeof served, at: number): Fake =>
+    job(`${kind} ${at}`, 0.2, () => {
+      served[kind]++;
+      if (served.key < 1_000) queueMicrotask(() => fairness.arrive(again(kind, at)));
+    });
+  fairness.arrive(job('somebody', 20));
+  for (const kind of ['claim', 'stranger', 'key'] as const)
+    for (let at = 0; at < 100; at++) fairness.arrive(again(kind, at));
+  await eventually('it goes on', () => served.key >= 1_000);
+  expect(served.claim).toBeLessThan(600);
+  expect(served.stranger).toBeGreaterThan(250);
+});
+
+test('more probes than can be answered, of any number of addresses, leave nothing behind', async () => {
+  timeOfWork();
+  const fairness = fair();
+  let served = 0;
+  const due: { readonly name: string; readonly at: number }[] = [];
+  const ask = (name: string): boolean =>
+    fairness.arrive(
+      job(name, 0.2, () => {
+        // Now and then somebody else, too, for whom others are forgotten.
+        if (++served % 50 === 0) ask(`probe of guest ${served}`);
+        due.push({ name, at: performance.now() + 300 });
+      }),
+    );
+  fairness.arrive(job('somebody', 20));
+  for (let at = 0; at < 3_000; at++) ask(`probe ${at}`);
+  const again = () => {
+    while (due.length > 0 && due[0]!.at <= performance.now()) ask(due.shift()!.name);
+    if (served < 20_000) setImmediate(again);
+  };
+  again();
+  await eventually('it goes on', () => served >= 20_000);
+  expect(queryObjects(Account, { format: 'count' })).toBeLessThan(6_500);
 });
 
 test('strangers are served beside a key that asks for more than can be done', async () => {
@@ -427,7 +468,9 @@ test('a probe that had to wait does not make the next ones wait longer', async (
   const waits: number[] = [];
   const watch = () => {
     const asked = performance.now();
-    fairness.arrive(job('probe of a watcher', 0.6, () => waits.push(performance.now() - asked)));
+    const one = job('probe of a watcher', 0.6, () => waits.push(performance.now() - asked));
+    // It has a connection of its own, which is none of what it is charged for.
+    fairness.arrive({ ...one, work: until => one.work(until) / 10 });
   };
   let next = performance.now();
   let served = 0;

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { newLastSecret } from '../../src/core/door.ts';
+import { secretFrom } from '../../src/core/key.ts';
 import { Whose } from '../../src/http/whose.ts';
 import { turn } from '../support/scale.ts';
 
@@ -22,6 +23,15 @@ test('a request takes the turn of its key for as long as that is known, of its a
   // Revoked meanwhile.
   known = undefined;
   expect(of(head('/3', 'Authorization: Bearer a'))).toEqual(STRANGER);
+});
+
+test('who brings what may be a key and is not known yet claims to be no stranger; with anything else it is one', () => {
+  const whose = new Whose('192.0.2.1', () => undefined);
+  const secret = secretFrom(new Uint8Array(32).fill(7));
+  const wrong = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
+  const of = (sent: string) => whose.of(head('/1', `Authorization: ${sent}`), newLastSecret());
+  expect(of(`Bearer ${secret}`)).toEqual({ name: 'claim 192.0.2.1', kind: 'claim' });
+  for (const sent of [`Bearer ${wrong}`, `Basic ${secret}`, 'Bearer']) expect(of(sent)).toEqual(STRANGER);
 });
 
 setFlagsFromString('--expose-gc');

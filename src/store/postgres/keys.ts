@@ -66,9 +66,12 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
         );
         return rows.map(row => ({ key: postgres.record(row), used: Number(row.used) }));
       }, LISTING_MS),
-    listKeys: () =>
+    listKeys: (most?: number) =>
       run(async session => {
-        const { rows } = await session.query(`SELECT ${names} FROM key ORDER BY created_at, id`);
+        const { rows } =
+          most === undefined
+            ? await session.query(`SELECT ${names} FROM key ORDER BY created_at, id`)
+            : await session.query(`SELECT ${names} FROM key ORDER BY created_at DESC LIMIT $1`, [most]);
         return rows.map(postgres.record);
       }),
   };
