@@ -28,7 +28,13 @@ export type Found =
       readonly ttl: number;
       readonly all: boolean;
     }
-  | { readonly kind: 'none'; readonly nxdomain: boolean; readonly ttl: number };
+  | {
+      readonly kind: 'none';
+      readonly nxdomain: boolean;
+      readonly ttl: number;
+      /** Whose word it is, where the answer says so and is about the name itself and not what its aliases lead to. */
+      readonly zone?: string | undefined;
+    };
 
 /** Asking failed, and would fail again in the next moment. */
 export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
@@ -67,10 +73,11 @@ export function find(reply: Reply, name: string, type: QuestionType): Found | un
  */
 function nothing(reply: Reply): Found | undefined {
   const ttl = reply.negativeTtl ?? 0;
-  if (reply.nxdomain) return { kind: 'none', nxdomain: true, ttl };
+  const zone = reply.answers.length === 0 ? reply.zone : undefined;
+  if (reply.nxdomain) return { kind: 'none', nxdomain: true, ttl, zone };
   const onlyAliases = reply.answers.every(record => record.type === 'CNAME' || record.type === 'DNAME');
   const closed = reply.answers.length === 0 || reply.negativeTtl !== undefined;
-  return onlyAliases && closed ? { kind: 'none', nxdomain: false, ttl } : undefined;
+  return onlyAliases && closed ? { kind: 'none', nxdomain: false, ttl, zone } : undefined;
 }
 
 function isInternet(record: Answer): boolean {
@@ -128,6 +135,16 @@ export function isReceiving(found: Found): boolean {
     found.kind === 'records' &&
     found.records.some(record => record.type === 'MX' && isExchange(hostOf(record)))
   );
+}
+
+/** That it does not exist, or that there is nothing to receive mail with. */
+export function isDenial(found: Found, type: QuestionType): boolean {
+  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
+}
+
+/** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */
+export function lesserOf(first: Found, second: Found): Found {
+  return [first, second].find(found => found.kind === 'none' && !found.nxdomain) ?? first;
 }
 
 function hostOf({ data }: MxAnswer): string {

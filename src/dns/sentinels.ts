@@ -4,8 +4,8 @@ import type { Ticks } from '../core/ports.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { keepsAddressesBack, liesSince, problemOf, type ServerProblem } from './testimony.ts';
-import { Hearing, type Watched, watch } from './watched.ts';
+import { keepsAddressesBack, liesSince, problemOf, type ServerProblem, turnedNow } from './testimony.ts';
+import { Hearing, inTurns, release, type Watched, watch } from './watched.ts';
 
 /**
  * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
@@ -65,15 +65,23 @@ export class Sentinels {
     return this.#find(server)?.keepsBack === true;
   }
 
-  /** At once where that is known; else when a probe is decided that began after this. */
-  believes(server: Server, word: Word): boolean | Promise<boolean> {
+  /** At once where that is known; else when a probe is decided that began after this, and `beside` is called as it begins. */
+  believes(server: Server, word: Word, beside?: () => void): boolean | Promise<boolean> {
     const watched = this.#find(server);
     if (!watched) return true;
     if (this.#problem(watched)) return word === 'mx' && watched.invented !== 'mx';
     if (word === 'denial' || word === 'no_address' || (watched.problem === 'unproven' && word !== 'mx'))
-      return this.#whenProven(watched, word);
+      return this.#whenProven(watched, word, beside);
     this.#want(watched, GAP_MS);
     return true;
+  }
+
+  /** A server gave what it had denied a moment before, which no owner of the name could have it do. */
+  turned(server: Server, name: string): void {
+    const watched = this.#find(server);
+    if (!watched) return;
+    turnedNow(watched.turned, name, this.#parts.ticks());
+    this.#want(watched, DENIAL_GAP_MS);
   }
 
   /** Probes every server soon. */
@@ -122,10 +130,11 @@ export class Sentinels {
     return problemOf(watched, this.#parts.names.length, this.#parts.ticks());
   }
 
-  async #whenProven(watched: Watched, word: Word): Promise<boolean> {
+  async #whenProven(watched: Watched, word: Word, beside?: () => void): Promise<boolean> {
     if (this.#isClosed) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     watched.next.push(resolve);
+    if (beside) watched.beside.push(beside);
     this.#want(watched, DENIAL_GAP_MS);
     await promise;
     if (this.#isClosed || watched.problem === 'unproven' || this.#problem(watched)) return false;
@@ -199,6 +208,7 @@ export class Sentinels {
         cancel();
       },
     };
+    inTurns(watched.beside.splice(0));
   }
 
   #decide(watched: Watched): void {
@@ -233,8 +243,4 @@ export class Sentinels {
     this.#isTold = true;
     this.#parts.changed();
   }
-}
-
-function release(waiting: (() => void)[]): void {
-  for (const go of waiting.splice(0)) go();
 }

@@ -121,8 +121,13 @@ export class Servers {
   }
 
   /** Whether what a server said counts; it may have to prove itself first. */
-  believes(server: Server, word: Word): boolean | Promise<boolean> {
-    return this.#sentinels.believes(server, word);
+  believes(server: Server, word: Word, beside?: () => void): boolean | Promise<boolean> {
+    return this.#sentinels.believes(server, word, beside);
+  }
+
+  /** It gave what it had denied a moment before, of a name that somebody registered. */
+  turned(server: Server, name: string): void {
+    this.#sentinels.turned(server, name);
   }
 
   /**

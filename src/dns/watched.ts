@@ -11,6 +11,8 @@ export interface Watched {
   /** The same of their addresses. */
   readonly addressed: Map<string, Said>;
   invented: Invented;
+  /** When it last gave what it had denied a moment before, by registered name. */
+  readonly turned: Map<string, number>;
   /** As it was found by the last probe. */
   problem: ServerProblem | 'unproven' | undefined;
   /** None of the sentinels has an address by it. */
@@ -33,15 +35,37 @@ export interface Watched {
   /** Those who wait for the probe under way, and for the next. */
   waiting: (() => void)[];
   next: (() => void)[];
+  /** What is to be done as soon as the next one has begun. */
+  beside: (() => void)[];
 }
 
 export function watch(server: Server): Watched {
   return {
-    ...{ server, said: new Map(), addressed: new Map(), invented: 'nothing' },
+    ...{ server, said: new Map(), addressed: new Map(), invented: 'nothing', turned: new Map() },
     ...{ problem: 'unproven', keepsBack: false, probe: undefined },
     ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
-    ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
+    ...{
+      passedAt: -Infinity,
+      answeredAt: -Infinity,
+      troubleAt: -Infinity,
+      waiting: [],
+      next: [],
+      beside: [],
+    },
   };
+}
+
+/** Lets all go on who wait. */
+export function release(waiting: (() => void)[]): void {
+  for (const go of waiting.splice(0)) go();
+}
+
+/** Each opens a socket: hundreds at once would hold the event loop for tens of milliseconds. */
+const BESIDE_AT_ONCE = 16;
+
+export function inTurns(beside: (() => void)[]): void {
+  release(beside.splice(0, BESIDE_AT_ONCE));
+  if (beside.length > 0) setImmediate(() => inTurns(beside));
 }
 
 export class Hearing {
