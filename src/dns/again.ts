@@ -2,7 +2,7 @@
 
 import { paidDomain } from '../core/domain.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
-import { type Found, find } from './finding.ts';
+import { type Found, find, isDenial } from './finding.ts';
 import type { Servers } from './servers.ts';
 import type { Server } from './settings.ts';
 import type { Carried } from './transport.ts';
@@ -44,6 +44,17 @@ export class Again {
     if (this.#isOver) return;
     this.#send();
     this.#patience = startDeadline(this.#asks.patienceMs, () => this.#send());
+  }
+
+  /** Whether the second answer is a denial too. What the two say of the server is told, where only a registry denies so. */
+  isRepeated(first: Found, second: Found): boolean {
+    const { name, type } = this.#asks;
+    const registered = deniedByRegistry(name, first);
+    const isRepeated = isDenial(second, type);
+    if (registered === undefined) return isRepeated;
+    if (!isRepeated) this.#servers.turned(this.#server, registered);
+    else if (type === 'MX') this.#servers.denied(this.#server, name, registered);
+    return isRepeated;
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 /** Puts one question to the servers until one of them answers or the time is up. */
 
-import { Again, deniedByRegistry } from './again.ts';
+import { Again } from './again.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import { type Found, find, isDenial, lesserOf } from './finding.ts';
 import type { Word } from './sentinels.ts';
@@ -170,10 +170,8 @@ class Asked implements Asking {
     this.#proving -= 1;
     if (!isBelieved || !found) return this.#refuse(server, 'distrusted');
     if (!again) return this.#accept(server, found);
-    if (isDenial(found, this.#question.type)) return this.#accept(server, lesserOf(first, found));
+    if (again.isRepeated(first, found)) return this.#accept(server, lesserOf(first, found));
     this.#denials.delete(server);
-    const registered = deniedByRegistry(this.#question.name, first);
-    if (registered !== undefined) this.#servers.turned(server, registered);
     this.#hear(server, found);
   }
 

@@ -49,6 +49,7 @@ export interface ServersParts {
   readonly sentinels: readonly string[];
   /** Answers that were kept since then may be lies of a server. */
   readonly drop: SentinelParts['drop'];
+  readonly forget: SentinelParts['forget'];
   /** It is another server that is believed, or one more, or one less. */
   readonly changed: SentinelParts['changed'];
 }
@@ -66,7 +67,7 @@ export class Servers {
   readonly #mostSockets: number;
   #sockets = 0;
 
-  constructor({ list, ticks, sentinels, drop, changed, sockets }: ServersParts) {
+  constructor({ list, ticks, sentinels, drop, forget, changed, sockets }: ServersParts) {
     const texts = list ?? getServers();
     this.#mostSockets = sockets;
     this.#ticks = ticks;
@@ -82,7 +83,7 @@ export class Servers {
     });
     if (this.#standings.length === 0) throw new Error('no DNS server to ask');
     const servers = this.#standings.map(one => one.server);
-    this.#sentinels = new Sentinels({ servers, names: sentinels, ticks, drop, changed });
+    this.#sentinels = new Sentinels({ servers, names: sentinels, ticks, drop, forget, changed });
   }
 
   /**
@@ -123,6 +124,11 @@ export class Servers {
   /** Whether what a server said counts; it may have to prove itself first. */
   believes(server: Server, word: Word, beside?: () => void): boolean | Promise<boolean> {
     return this.#sentinels.believes(server, word, beside);
+  }
+
+  /** A registry has denied it by this server. */
+  denied(server: Server, name: string, registered: string): void {
+    this.#sentinels.denied(server, name, registered);
   }
 
   /** It gave what it had denied a moment before, of a name that somebody registered. */

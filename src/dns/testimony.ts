@@ -5,6 +5,9 @@ import type { Invented } from './probe.ts';
 /** Why a server is not believed. */
 export type ServerProblem = 'denies' | 'silent' | 'unsteady' | 'invents' | 'invents_mx';
 
+/** What may be a lie: all that was not a mail server, or mail servers too. */
+export type Lied = 'denials' | 'everything';
+
 /** For so long an answer about a sentinel speaks for the server or against it. */
 const COUNTS_MS = 120_000;
 

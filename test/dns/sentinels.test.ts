@@ -22,22 +22,26 @@ const TRUTH = ['mx', 'implicit_mx', 'nxdomain'];
 const isSentinel = (name: string) => SENTINELS.includes(name) || /^[a-z]{20}\.com$/.test(name);
 const probes = (dns: DnsServer) => dns.asked(SENTINELS[0]!, 'MX');
 
-async function watched(fault?: Fault): Promise<Resolving & { changes: () => number }> {
+async function watched(fault?: Fault): Promise<Watching> {
   const dns = await serveZones(ZONES);
   dns.fault = fault;
   let changes = 0;
   const changed = () => {
     changes += 1;
   };
-  return {
-    dns,
-    ...resolverFor([dns.address], {}, { sentinels: SENTINELS, changed }),
-    changes: () => changes,
-  };
+  const { resolver, time } = resolverFor([dns.address], {}, { sentinels: SENTINELS, changed });
+  const problem = () => resolver.health().servers[0]?.problem;
+  return { dns, resolver, time, changes: () => changes, problem };
 }
 
 async function states({ resolver }: Pick<Resolving, 'resolver'>, names = ASKED): Promise<string[]> {
   return Promise.all(names.map(async name => (await resolver.resolve(domain(name), 'key')).state));
+}
+
+interface Watching extends Resolving {
+  changes(): number;
+  /** What is told to the operator. */
+  problem(): string | null | undefined;
 }
 
 /** Moves the time and waits until somebody has probed and been heard. */
@@ -196,8 +200,7 @@ describe('a server that denies everything for a moment', () => {
     expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
     const known = world.dns.zones.get.bind(world.dns.zones);
     world.dns.zones.get = name => (names.includes(name) && world.dns.asked(name) === 1 ? lie : known(name));
-    const problem = () => world.resolver.health().servers[0]?.problem;
-    return { ...world, problem };
+    return world;
   }
 
   test.each([
@@ -223,6 +226,35 @@ describe('a server that denies everything for a moment', () => {
       ]);
     },
   );
+
+  test('for so long that it repeats it, while it has the sentinels in its cache: what is there later is forgotten', async () => {
+    const world = await watched();
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    // Four in a second are asked for again.
+    const deniedOneByOne = async (names: readonly string[]) => {
+      for (const name of names) {
+        await new Promise(resolve => setTimeout(resolve, 300));
+        expect(await states(world, [name])).toEqual(['nxdomain']);
+      }
+    };
+    await deniedOneByOne(COMPANIES.slice(0, 3));
+    const kept = () => COMPANIES.slice(0, 3).filter(name => world.resolver.peek(domain(name)));
+    world.dns.zones.set('company0.com', receiving('company0.com'));
+    world.time.now += 9_999;
+    await new Promise(resolve => setTimeout(resolve, 1_200));
+    expect(world.dns.asked('company0.com')).toBe(2);
+    world.time.now += 1;
+    await expect.poll(kept, { timeout: 3_000 }).toEqual(['company1.com', 'company2.com']);
+    expect(await states(world, COMPANIES.slice(0, 3))).toEqual(['mx', 'nxdomain', 'nxdomain']);
+    expect(COMPANIES.slice(0, 3).map(name => world.dns.asked(name))).toEqual([4, 3, 3]);
+    expect([world.problem(), world.changes()]).toEqual([null, 0]);
+    await deniedOneByOne(COMPANIES.slice(3));
+    for (const name of COMPANIES) world.dns.zones.set(name, receiving(name));
+    world.time.now += 10_000;
+    await expect.poll(world.changes, { timeout: 3_000 }).toBe(1);
+    expect(world.problem()).toMatch(/^gives and denies/);
+    expect(kept()).toEqual(['company0.com']);
+  });
 
   test('nobody can have it taken for such a one by names of his own that are there by turns', async () => {
     const names = COMPANIES.map(name => `mail.${name}`);
