@@ -1,8 +1,7 @@
 /** Puts one question to the servers until one of them answers or the time is up. */
 
-import { Again } from './again.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
-import { type Found, find, isDenial, lesserOf } from './finding.ts';
+import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
 import type { Word } from './sentinels.ts';
 import type { Others, Servers } from './servers.ts';
 import type { Server } from './settings.ts';
@@ -37,8 +36,8 @@ export interface Asking {
 }
 
 /**
- * One question goes out three times at most, beside what proves a denial: to the next server when one keeps silent, and to
- * the same one only after twice that time. Earlier sends are still listened to (hedged requests): no slow answer is lost.
+ * One question goes out three times at most: to the next server when one keeps silent, and to the same server
+ * again only after twice that time. Earlier sends are still listened to (hedged requests): no slow answer is lost.
  */
 function plan(servers: readonly Server[]): readonly (Server | undefined)[] {
   const [first, second, third] = servers;
@@ -77,7 +76,6 @@ class Asked implements Asking {
   #proving = 0;
   /** Who denied it, believed or not. */
   readonly #denials = new Map<Server, Found>();
-  readonly #again: Again[] = [];
   /** Whom the first of them is put to, and since when. */
   #put: (Others & { readonly by: Server; readonly at: number }) | undefined;
   /** What somebody who is believed denies, until one of the others says so too. */
@@ -151,28 +149,22 @@ class Asked implements Asking {
     const isDenied = isDenial(found, type);
     if (isDenied) this.#denials.set(server, found);
     if (this.#denial && isDenied && isOther) return this.#settle({ found: lesserOf(this.#denial, found) });
-    const again = isDenied ? new Again(this.#servers, server, this.#question) : undefined;
-    const belief = this.#servers.believes(server, wordOf(type, isDenied, isDoubtful), () => again?.begin());
+    const belief = this.#servers.believes(server, wordOf(type, isDenied, isDoubtful));
     if (belief === false) return this.#refuse(server, 'distrusted');
     if (isDenied) this.#tellDenied({ found });
     if (belief === true) return this.#accept(server, found);
-    void this.#weigh(server, found, belief, again);
+    void this.#weigh(server, found, belief);
     // Both take as long as an answer does, so that far servers have no time for one after the other.
     if (isDenied && !this.#put) this.#putToOthers(server);
   }
 
-  async #weigh(server: Server, first: Found, belief: Promise<boolean>, again?: Again): Promise<void> {
+  async #weigh(server: Server, found: Found, belief: Promise<boolean>): Promise<void> {
     this.#proving += 1;
-    if (again) this.#again.push(again);
     const isBelieved = await belief;
-    const found = isBelieved && again ? await again.said : first;
     if (this.#isOver) return;
     this.#proving -= 1;
-    if (!isBelieved || !found) return this.#refuse(server, 'distrusted');
-    if (!again) return this.#accept(server, found);
-    if (again.isRepeated(first, found)) return this.#accept(server, lesserOf(first, found));
-    this.#denials.delete(server);
-    this.#hear(server, found);
+    if (isBelieved) this.#accept(server, found);
+    else this.#refuse(server, 'distrusted');
   }
 
   /** Who is asked already is not asked again at once, and whose word it is to be not before they are. */
@@ -189,7 +181,9 @@ class Asked implements Asking {
 
   /** One server may be wrong, or lie about a few names only: where there are others, its denial waits for one of them. */
   #accept(server: Server, found: Found): void {
-    if (!isDenial(found, this.#question.type)) return this.#settle({ found });
+    const { name, type } = this.#question;
+    if (!isDenial(found, type)) return this.#settle({ found });
+    if (type === 'MX') this.#servers.denied(server, name, found);
     if (this.#denial) return this.#goOn();
     this.#denial = found;
     if (this.#put?.by !== server) this.#putToOthers(server);
@@ -235,14 +229,23 @@ class Asked implements Asking {
     this.#deadline.cancel();
     this.#patience?.cancel();
     for (const { carried } of this.#waiting) carried.close();
-    for (const again of this.#again) again.close();
     this.#waiting = [];
     this.#resolve(answered);
   }
+}
+
+/** That it does not exist, or that there is nothing to receive mail with. */
+function isDenial(found: Found, type: QuestionType): boolean {
+  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
 }
 
 /** No verdict rests on where a mail host is not, and most have no AAAA: these wait for no probe. */
 function wordOf(type: QuestionType, isDenied: boolean, isDoubtful: boolean): Word {
   if (type === 'MX') return isDenied ? 'denial' : 'mx';
   return isDenied && isDoubtful ? 'no_address' : 'addresses';
+}
+
+/** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */
+function lesserOf(first: Found, second: Found): Found {
+  return [first, second].find(found => found.kind === 'none' && !found.nxdomain) ?? first;
 }

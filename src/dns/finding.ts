@@ -137,16 +137,6 @@ export function isReceiving(found: Found): boolean {
   );
 }
 
-/** That it does not exist, or that there is nothing to receive mail with. */
-export function isDenial(found: Found, type: QuestionType): boolean {
-  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
-}
-
-/** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */
-export function lesserOf(first: Found, second: Found): Found {
-  return [first, second].find(found => found.kind === 'none' && !found.nxdomain) ?? first;
-}
-
 function hostOf({ data }: MxAnswer): string {
   return data.exchange.toLowerCase();
 }

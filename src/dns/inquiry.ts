@@ -23,7 +23,7 @@ export interface Inquiry<T> {
   cancel(): void;
 }
 
-/** At most one MX, one A and one AAAA question, each put again where it is denied (again.ts), all within one budget. */
+/** At most one MX, one A and one AAAA question, all within one budget. */
 export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLimits): Inquiry<Finding> {
   const questions = new Questions(put);
   return questions.asked(async () => {

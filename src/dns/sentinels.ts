@@ -2,10 +2,11 @@
 
 import type { Ticks } from '../core/ports.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
+import type { Found } from './finding.ts';
 import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
 import { keepsAddressesBack, type Lied, liesSince, problemOf, type ServerProblem } from './testimony.ts';
-import { Hearing, inTurns, noteTurn, release, unwatch, type Watched, watch } from './watched.ts';
+import { Hearing, noteTurn, release, unwatch, type Watched, watch } from './watched.ts';
 
 /**
  * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
@@ -64,28 +65,20 @@ export class Sentinels {
     return this.#find(server)?.keepsBack === true;
   }
 
-  /** At once where that is known; else when a probe is decided that began after this, and `beside` is called as it begins. */
-  believes(server: Server, word: Word, beside?: () => void): boolean | Promise<boolean> {
+  /** At once where that is known; else when a probe is decided that began after this. */
+  believes(server: Server, word: Word): boolean | Promise<boolean> {
     const watched = this.#find(server);
     if (!watched) return true;
     if (this.#problem(watched)) return word === 'mx' && watched.invented !== 'mx';
     if (word === 'denial' || word === 'no_address' || (watched.problem === 'unproven' && word !== 'mx'))
-      return this.#whenProven(watched, word, beside);
+      return this.#whenProven(watched, word);
     this.#want(watched, GAP_MS);
     return true;
   }
 
-  /** A server gave what it had denied a moment before, which no owner of the name could have it do. */
-  turned(server: Server, name: string): void {
-    const watched = this.#find(server);
-    if (!watched) return;
-    noteTurn(watched, name, this.#parts.ticks());
-    this.#want(watched, DENIAL_GAP_MS);
-  }
-
-  /** A registry has denied a name by it, as it says. */
-  denied(server: Server, name: string, registered: string): void {
-    this.#find(server)?.later.add({ name, registered, at: this.#parts.ticks() });
+  /** It was believed when it denied this name: whether it still does is seen later. */
+  denied(server: Server, name: string, denial: Found): void {
+    this.#find(server)?.later.add({ name, denial, at: this.#parts.ticks() });
   }
 
   /** Probes every server soon. */
@@ -129,11 +122,10 @@ export class Sentinels {
     return problemOf(watched, this.#parts.names.length, this.#parts.ticks());
   }
 
-  async #whenProven(watched: Watched, word: Word, beside?: () => void): Promise<boolean> {
+  async #whenProven(watched: Watched, word: Word): Promise<boolean> {
     if (this.#isClosed) return false;
     const { promise, resolve } = Promise.withResolvers<void>();
     watched.next.push(resolve);
-    if (beside) watched.beside.push(beside);
     this.#want(watched, DENIAL_GAP_MS);
     await promise;
     if (this.#isClosed || watched.problem === 'unproven' || this.#problem(watched)) return false;
@@ -162,9 +154,11 @@ export class Sentinels {
     const now = this.#parts.ticks();
     let next = LOOK_MS;
     for (const watched of this.#watched) {
-      watched.later.ask(now, ({ name, registered }) => {
+      watched.later.ask(now, (name, registered) => {
         this.#parts.forget(name);
-        this.turned(watched.server, registered);
+        if (registered === undefined) return;
+        noteTurn(watched, registered, this.#parts.ticks());
+        this.#want(watched, DENIAL_GAP_MS);
       });
       if (watched.isOpen) continue;
       const every = watched.problem === undefined ? EVERY_MS : EVERY_MS_WHILE_FAILING;
@@ -211,7 +205,6 @@ export class Sentinels {
         cancel();
       },
     };
-    inTurns(watched.beside.splice(0));
   }
 
   #decide(watched: Watched): void {

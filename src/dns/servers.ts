@@ -2,6 +2,7 @@
 
 import { getServers } from 'node:dns';
 import type { ResolverHealth, Ticks } from '../core/ports.ts';
+import type { Found } from './finding.ts';
 import { type SentinelParts, Sentinels, type Word } from './sentinels.ts';
 import { parseServer, type Server } from './settings.ts';
 import { problemText } from './testimony.ts';
@@ -122,18 +123,13 @@ export class Servers {
   }
 
   /** Whether what a server said counts; it may have to prove itself first. */
-  believes(server: Server, word: Word, beside?: () => void): boolean | Promise<boolean> {
-    return this.#sentinels.believes(server, word, beside);
+  believes(server: Server, word: Word): boolean | Promise<boolean> {
+    return this.#sentinels.believes(server, word);
   }
 
-  /** A registry has denied it by this server. */
-  denied(server: Server, name: string, registered: string): void {
-    this.#sentinels.denied(server, name, registered);
-  }
-
-  /** It gave what it had denied a moment before, of a name that somebody registered. */
-  turned(server: Server, name: string): void {
-    this.#sentinels.turned(server, name);
+  /** It was believed when it denied this name. */
+  denied(server: Server, name: string, denial: Found): void {
+    this.#sentinels.denied(server, name, denial);
   }
 
   /**

@@ -38,8 +38,6 @@ export interface Watched {
   /** Those who wait for the probe under way, and for the next. */
   waiting: (() => void)[];
   next: (() => void)[];
-  /** What is to be done as soon as the next one has begun. */
-  beside: (() => void)[];
 }
 
 export function watch(server: Server): Watched {
@@ -48,14 +46,7 @@ export function watch(server: Server): Watched {
     later: new Later(server),
     ...{ problem: 'unproven', keepsBack: false, probe: undefined },
     ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
-    ...{
-      passedAt: -Infinity,
-      answeredAt: -Infinity,
-      troubleAt: -Infinity,
-      waiting: [],
-      next: [],
-      beside: [],
-    },
+    ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
   };
 }
 
@@ -76,14 +67,6 @@ export function unwatch({ timer, probe, later, waiting, next }: Watched): void {
   later.close();
   release(waiting);
   release(next);
-}
-
-/** Each opens a socket: hundreds at once would hold the event loop for tens of milliseconds. */
-const BESIDE_AT_ONCE = 16;
-
-export function inTurns(beside: (() => void)[]): void {
-  release(beside.splice(0, BESIDE_AT_ONCE));
-  if (beside.length > 0) setImmediate(() => inTurns(beside));
 }
 
 export class Hearing {

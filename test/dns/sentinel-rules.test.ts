@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deniedByRegistry } from '../../src/dns/again.ts';
+import { deniedByRegistry } from '../../src/dns/later.ts';
 import { parseSentinels } from '../../src/dns/settings.ts';
 import { problemOf, problemText, type ServerProblem, saidNow, turnedNow } from '../../src/dns/testimony.ts';
 
