@@ -282,6 +282,18 @@ describe('a listed name that many people use', () => {
     expect(noted).toContainEqual(['other.duckdns.org', 'duckdns.org']);
   });
 
+  it.each([BROAD, SEEN])('is not flagged either where $id names it itself beside that', async feed => {
+    const lists = [list(LOOKED_AT, ['duckdns.org']), list(feed, ['project.duckdns.org'], TODAY - 400)];
+    const { look, noted } = world(catalogOf(list(POPULAR, ['project.duckdns.org']), ...lists), {});
+    const { verdict, evidence } = await look('project.duckdns.org');
+    expect([verdict.riskScore, verdict.reason]).toEqual([45, 'safe']);
+    expect(verdict.signals[0]?.detail).toMatch(
+      new RegExp(`^project\\.duckdns\\.org is in ${feed.id}, but many`),
+    );
+    expect(evidence.otherLists).toMatchObject([{ feed: 'looked-at', entry: 'duckdns.org' }]);
+    expect(noted).toEqual([['project.duckdns.org', null]]);
+  });
+
   it('is flagged again when the popularity list is gone', async () => {
     const { look, state } = world(catalogOf(popular, list(BROAD, ['shop.com'], TODAY - 30)), zone);
     expect(score(await look('shop.com'))).toEqual([45, 'safe']);
@@ -316,6 +328,48 @@ describe('a listed name that many people use', () => {
     const { look } = world(catalogOf(...lists), {});
     expect(score(await look('y.duckdns.org'))).toEqual([90, 'disposable']);
     expect(score(await look('x.duckdns.org'))).toEqual([45, 'safe']);
+  });
+});
+
+describe('what lists say of a name, and of the suffix above it, is judged apart', () => {
+  const zone = { 'acme.notaires.fr': mx('mx.platform.net'), 'acme.duckdns.org': mx('mx.platform.net') };
+  const [named, young, old] = ['acme.notaires.fr', TODAY - 2, TODAY - 400];
+
+  it.each([
+    ['a verified list of the suffix', list(LOOKED_AT, ['notaires.fr'], old)],
+    ['another family of the suffix', list(SEEN, ['notaires.fr'], old)],
+  ])('and not added up: %s, one new line about the name', async (_, above) => {
+    const { look } = world(catalogOf(above, list(BROAD, [named], young)), zone);
+    const { verdict } = await look(named);
+    expect(verdict).toMatchObject({ riskScore: 60, reason: 'disposable', mxProviderLabel: 'Platform' });
+    expect(verdict.signals[0]?.detail).toBe(
+      'acme.notaires.fr is in broad only, for less than 30 days: not confirmed yet',
+    );
+  });
+
+  it('also where one list names both: the name is as new as its own line', async () => {
+    const before = list(BROAD, ['notaires.fr'], old);
+    const both = takeSnapshot(BROAD, { version: '2', names: ['notaires.fr', named] });
+    const { look } = world(catalogOf(keepingNames(both, before, young)), zone);
+    expect(score(await look(named))).toEqual([60, 'disposable']);
+  });
+
+  it('the heavier counts, so that a line of its own spares nobody', async () => {
+    const above = list(LOOKED_AT, ['duckdns.org'], old);
+    const { look } = world(catalogOf(above, list(BROAD, ['acme.duckdns.org'], young)), zone);
+    const { verdict, evidence } = await look('acme.duckdns.org');
+    expect(verdict.riskScore).toBe(100);
+    expect(verdict.signals[0]?.detail).toBe('duckdns.org is in looked-at');
+    expect(evidence.otherLists).toMatchObject([{ feed: 'broad', entry: 'acme.duckdns.org' }]);
+    const seen = world(
+      catalogOf(list(SEEN, ['duckdns.org'], old), list(BROAD, ['acme.duckdns.org'], young)),
+      zone,
+    );
+    expect(score(await seen.look('acme.duckdns.org'))).toEqual([90, 'disposable']);
+    const own = world(catalogOf(above, list(LOOKED_AT, ['acme.duckdns.org'], young)), zone);
+    expect((await own.look('acme.duckdns.org')).verdict.signals[0]?.detail).toBe(
+      'acme.duckdns.org is in looked-at',
+    );
   });
 });
 

@@ -35,6 +35,7 @@ export function answerOf(facts: Facts, mail: Mail, isSilent: (domain: Domain) =>
     domain,
     override,
     lists: listing.hits,
+    otherLists: listing.others,
     families: facts.families,
     namedDays: facts.namedDays,
     left: facts.left,

@@ -25,6 +25,8 @@ export interface Listing {
   readonly families: ReadonlySet<Family>;
   /** Each feed's word, in the order of the hits. */
   readonly namings: readonly Naming[];
+  /** Of the suffix above it beside these, or of itself: shown, and worth nothing. */
+  readonly others?: readonly ListHit[];
 }
 
 /** That a feed names something, and for how long. Names that came and went together share one. */
@@ -40,10 +42,8 @@ export interface Naming {
 
 /** For how many days the feeds have named something; a day that nobody knows is long ago. */
 export function daysNamed({ namings }: Listing, today: Day): number {
-  let most = 0;
-  for (const { since, until = today } of namings)
-    most = Math.max(most, since === 0 ? Number.POSITIVE_INFINITY : until - since);
-  return most;
+  const days = namings.map(({ since, until = today }) => (since === 0 ? Infinity : until - since));
+  return Math.max(0, ...days);
 }
 
 /** Every list that names something is one that rotates, and no longer shows it. */

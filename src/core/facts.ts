@@ -1,11 +1,12 @@
 /** The facts about a domain that are known before DNS: what the operator, lists and tables say, and whether DNS matters. */
 
 import { type Catalog, daysNamed, firstNamed, hasLeft, type Listing, type Relay } from './catalog.ts';
-import { isVerified, type Listed, waitsForDns } from './corroboration.ts';
+import { isVerified, type Listed, type Weight, waitsForDns, weigh } from './corroboration.ts';
 import type { Day } from './days.ts';
 import { type Domain, isGivenAway, lineage, ownDomain } from './domain.ts';
 import { isByTwoFamilies } from './guest.ts';
 import type { Infra } from './infra.ts';
+import { MAIL_NOT_ASKED } from './mail.ts';
 import { findOverride, type Override } from './override.ts';
 import type { Receiver } from './provider.ts';
 import type { ListedAs } from './sighting.ts';
@@ -76,14 +77,52 @@ export function factsOf(domain: Domain, sources: Sources, now: number): Facts {
   };
 }
 
-/** What the lists alone say of a name, by its lineage. */
+interface Part {
+  readonly listing: Listing;
+  readonly listed: Listed;
+}
+
+/**
+ * What the lists alone say of a name, by its lineage. What they say of it and what they say of the suffix above it are
+ * judged apart, and the heavier counts: whoever looked at mooo.com did not look at the name, and with one broad line
+ * about a widely used one both together made it 100 (2026-11-18).
+ */
 export function listedOf(
   catalog: Catalog,
   names: readonly string[],
   registrable: string | undefined,
   today: Day,
-): { readonly listing: Listing; readonly listed: Listed } {
-  const listing = catalog.listed(names);
+): Part {
+  const all = catalog.listed(names);
+  const own = all.hits.findIndex(({ entry }) => isAbove(entry, registrable));
+  if (own <= 0) return partOf(all, catalog, registrable, today);
+  const [near, far] = [slice(all, 0, own), slice(all, own)].map(one =>
+    partOf(one, catalog, registrable, today),
+  ) as [Part, Part];
+  const [heavier, other] = worthOf(far) > worthOf(near) ? [far, near] : [near, far];
+  return { ...heavier, listing: { ...heavier.listing, others: other.listing.hits } };
+}
+
+function slice({ hits, namings }: Listing, from: number, to?: number): Listing {
+  const some = namings.slice(from, to);
+  return {
+    hits: hits.slice(from, to),
+    families: new Set(some.map(({ feed }) => feed.family)),
+    namings: some,
+  };
+}
+
+/** By what it makes of a name of which DNS says the best. */
+function worthOf({ listed }: Part): number {
+  return WORTH[weigh(listed, { mail: MAIL_NOT_ASKED, settled: 'platform', silent: false })];
+}
+
+const WORTH: Readonly<Record<Weight, number>> = {
+  ...{ verified: 3, two_families: 3, one_family: 2, unanswered: 2 },
+  ...{ registry: 1, left: 1, new: 1, popular: 0 },
+};
+
+function partOf(listing: Listing, catalog: Catalog, registrable: string | undefined, today: Day): Part {
   const listed = {
     families: listing.families,
     namedDays: daysNamed(listing, today),
@@ -113,8 +152,12 @@ function isUsed(listing: Listing, registrable: string | undefined, catalog: Cata
 
 function suffixNamed({ hits }: Listing, registrable: string | undefined): Listed['byItsSuffix'] {
   const entry = hits[0]?.entry;
-  if (entry === undefined || !registrable?.endsWith(`.${entry}`)) return undefined;
+  if (entry === undefined || !isAbove(entry, registrable)) return undefined;
   return isGivenAway(entry) ? 'free' : 'registry';
+}
+
+function isAbove(entry: string, registrable: string | undefined): boolean {
+  return registrable?.endsWith(`.${entry}`) === true;
 }
 
 /** One that many people use is an innocent guest, whatever broad lists say. */

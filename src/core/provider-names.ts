@@ -25,6 +25,8 @@ const ONLY_SITES: ReadonlySet<string> = new Set(['awsapps.com']);
  * anybody's.
  */
 const A_WEB_SITE = /^www\d*\.$/;
+/** Of a company that hosts others it is one of the machines that they are on (www429.your-server.de, 2026-11-18). */
+const A_MACHINE = /^www\d+\.$/;
 /** What companies call the other hosts that they have, whatever number stands behind it. */
 const NO_MAIL: ReadonlySet<string> = new Set(
   [
@@ -76,7 +78,8 @@ export function takesNoMail(host: string, row: ProviderRow | undefined): boolean
   // Whatever a disposable service calls it, it is what takes its mail.
   if (!row || row.class === 'disposable') return false;
   const below = host.slice(0, -row.suffix.length);
-  if (A_WEB_SITE.test(below) || ONLY_SITES.has(row.suffix)) return true;
+  const isMachine = row.class === 'hosting' && A_MACHINE.test(below);
+  if ((A_WEB_SITE.test(below) && !isMachine) || ONLY_SITES.has(row.suffix)) return true;
   const names = namesOf(row);
   if (names === 'all') return false;
   const labels = below.replaceAll(/\d/g, '').split('.');

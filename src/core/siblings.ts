@@ -23,7 +23,9 @@ export function* siblingsIn(catalog: Catalog): Steps<Siblings> {
   yield* catalog.walkingDeep(name => {
     const registrable = registrableDomain(name);
     if (registrable === undefined || registrable === name || !isBlamable(registrable, catalog)) return;
-    if (!isByTwoFamilies(catalog.listed(lineage(name)).families)) return;
+    // Not of the suffix above it.
+    const own = lineage(name).filter(one => one.length >= registrable.length);
+    if (!isByTwoFamilies(catalog.listed(own).families)) return;
     const others = siblings.get(registrable) ?? [];
     if (others.length < LEARNING.neighbours) siblings.set(registrable, [...others, name]);
   });

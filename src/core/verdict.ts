@@ -32,6 +32,8 @@ export interface Evidence extends Listed, Received {
   readonly override: Override | undefined;
   /** Disposable feeds that name it or a parent, nearest entry first; empty where the protected list forbids it. */
   readonly lists: readonly ListHit[];
+  /** What lists say beside that of the suffix above it, or of itself, and what counts for nothing. */
+  readonly otherLists?: readonly ListHit[] | undefined;
   /** The large mailbox provider that somebody may have meant by a listed name. */
   readonly typoOf: string | undefined;
   readonly specialUse: boolean;
@@ -120,8 +122,7 @@ function byLists(evidence: Evidence): Found[] | undefined {
   if (lists.length === 0) return undefined;
   const { entry } = lists[0]!;
   const weight = weigh(evidence, evidence);
-  const feeds = [...new Set(lists.map(({ feed }) => feed))];
-  const found: Found[] = [[BY_WEIGHT[weight], `${entry} is in ${feeds.join(', ')}${WHY[weight] ?? ''}`]];
+  const found: Found[] = [[BY_WEIGHT[weight], `${namedIn(lists)}${WHY[weight] ?? ''}`]];
   if (weight === 'popular') return found;
   const isFarm = evidence.byItsSuffix === 'free';
   if (weight === 'one_family' && !isFarm)
@@ -131,6 +132,20 @@ function byLists(evidence: Evidence): Found[] | undefined {
     found.push(['typo_domain', `one slip of the finger away from ${evidence.typoOf}`]);
   if (evidence.mail.state === 'nxdomain') found.push(['dead_name', 'the name does not exist']);
   return found;
+}
+
+/** Every list once, with the name that it has. */
+function namedIn(lists: readonly ListHit[]): string {
+  const feeds = new Set<string>();
+  const named = new Map<string, string[]>();
+  for (const { feed, entry } of lists) {
+    if (!feeds.has(feed)) named.set(entry, [...(named.get(entry) ?? []), feed]);
+    feeds.add(feed);
+  }
+  const [first, ...others] = [...named].map(([entry, those]) => [entry, those.join(', ')] as const);
+  return [`${first![0]} is in ${first![1]}`, ...others.map(([entry, those]) => `${entry} in ${those}`)].join(
+    '; ',
+  );
 }
 
 function byMailTrouble(evidence: Evidence): Found[] | undefined {

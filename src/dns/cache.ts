@@ -127,6 +127,10 @@ export class Cache {
     else this.#probation.set(name, pack(entry));
   }
 
+  delete(name: string): void {
+    for (const part of [this.#protected, this.#long, this.#probation]) part.delete(name);
+  }
+
   /**
    * Those asked for since then; the ones asked for again and again first, of each kind the latest first, in the row of
    * whoever brought them. It changes between two steps: some may be missed, and some come twice. All at once take some

@@ -28,7 +28,13 @@ export type Found =
       readonly ttl: number;
       readonly all: boolean;
     }
-  | { readonly kind: 'none'; readonly nxdomain: boolean; readonly ttl: number };
+  | {
+      readonly kind: 'none';
+      readonly nxdomain: boolean;
+      readonly ttl: number;
+      /** Whose word it is, where the answer says so and is about the name itself and not what its aliases lead to. */
+      readonly zone?: string | undefined;
+    };
 
 /** Asking failed, and would fail again in the next moment. */
 export const UNKNOWN: Finding = { mail: MAIL_UNKNOWN, ttl: 0 };
@@ -67,10 +73,11 @@ export function find(reply: Reply, name: string, type: QuestionType): Found | un
  */
 function nothing(reply: Reply): Found | undefined {
   const ttl = reply.negativeTtl ?? 0;
-  if (reply.nxdomain) return { kind: 'none', nxdomain: true, ttl };
+  const zone = reply.answers.length === 0 ? reply.zone : undefined;
+  if (reply.nxdomain) return { kind: 'none', nxdomain: true, ttl, zone };
   const onlyAliases = reply.answers.every(record => record.type === 'CNAME' || record.type === 'DNAME');
   const closed = reply.answers.length === 0 || reply.negativeTtl !== undefined;
-  return onlyAliases && closed ? { kind: 'none', nxdomain: false, ttl } : undefined;
+  return onlyAliases && closed ? { kind: 'none', nxdomain: false, ttl, zone } : undefined;
 }
 
 function isInternet(record: Answer): boolean {

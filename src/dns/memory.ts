@@ -7,7 +7,7 @@ import type { Ticks } from '../core/ports.ts';
 import type { Steps } from '../core/steps.ts';
 import { Cache, type Entry } from './cache.ts';
 import type { Finding } from './finding.ts';
-import type { Lied } from './sentinels.ts';
+import type { Lied } from './testimony.ts';
 
 export interface MemoryCaps {
   readonly cacheEntries: number;
@@ -140,6 +140,11 @@ export class Memory {
     const [first, second, ...others] = lies;
     const isOneTooMany = first && second && lies.length > MOST_LIES;
     this.#lies = isOneTooMany ? [joined(first, second), ...others] : lies;
+  }
+
+  /** It is asked again when somebody wants it. */
+  forget(name: string): void {
+    this.#cache.delete(name);
   }
 
   /** Whether a server may have lied then, of whatever. */

@@ -101,6 +101,7 @@ class CachingResolver implements DnsResolver {
     this.#servers = new Servers({
       ...{ list: options.servers, ticks, sentinels: options.sentinels ?? [], sockets },
       drop: (since, lied) => this.#memory.drop(since, lied),
+      forget: name => this.#memory.forget(name),
       changed: () => options.changed?.(),
     });
     this.#flights = new Flights(this.#caps, this.#fly);

@@ -2,10 +2,11 @@
 
 import type { Ticks } from '../core/ports.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
+import type { Found } from './finding.ts';
 import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { keepsAddressesBack, liesSince, problemOf, type ServerProblem } from './testimony.ts';
-import { Hearing, type Watched, watch } from './watched.ts';
+import { keepsAddressesBack, type Lied, liesSince, problemOf, type ServerProblem } from './testimony.ts';
+import { Hearing, noteTurn, release, unwatch, type Watched, watch } from './watched.ts';
 
 /**
  * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
@@ -26,9 +27,6 @@ const GRACE_MS = 100;
 /** The longest that the schedule goes without a look at the ticks, which tests move. */
 const LOOK_MS = 1_000;
 
-/** What may be a lie: all that was not a mail server, or mail servers too. */
-export type Lied = 'denials' | 'everything';
-
 export interface SentinelParts {
   readonly servers: readonly Server[];
   /** None: everything is believed. */
@@ -36,6 +34,8 @@ export interface SentinelParts {
   readonly ticks: Ticks;
   /** A server failed, or passes anew: what it said since it last passed was perhaps a lie. */
   readonly drop: (since: number, lied: Lied) => void;
+  /** A name was denied that is there. */
+  readonly forget: (name: string) => void;
   /** Who passes and who does not has changed; not before every server was probed once. */
   readonly changed: () => void;
 }
@@ -76,6 +76,11 @@ export class Sentinels {
     return true;
   }
 
+  /** It was believed when it denied this name: whether it still does is seen later. */
+  denied(server: Server, name: string, denial: Found): void {
+    this.#find(server)?.later.add({ name, denial, at: this.#parts.ticks() });
+  }
+
   /** Probes every server soon. */
   doubt(): void {
     for (const watched of this.#watched) this.#want(watched, GAP_MS);
@@ -105,12 +110,7 @@ export class Sentinels {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    for (const watched of this.#watched) {
-      clearTimeout(watched.timer);
-      watched.probe?.cancel();
-      release(watched.waiting);
-      release(watched.next);
-    }
+    for (const watched of this.#watched) unwatch(watched);
   }
 
   #find(server: Server): Watched | undefined {
@@ -154,6 +154,12 @@ export class Sentinels {
     const now = this.#parts.ticks();
     let next = LOOK_MS;
     for (const watched of this.#watched) {
+      watched.later.ask(now, (name, registered) => {
+        this.#parts.forget(name);
+        if (registered === undefined) return;
+        noteTurn(watched, registered, this.#parts.ticks());
+        this.#want(watched, DENIAL_GAP_MS);
+      });
       if (watched.isOpen) continue;
       const every = watched.problem === undefined ? EVERY_MS : EVERY_MS_WHILE_FAILING;
       const left = watched.begunAt + every - now;
@@ -233,8 +239,4 @@ export class Sentinels {
     this.#isTold = true;
     this.#parts.changed();
   }
-}
-
-function release(waiting: (() => void)[]): void {
-  for (const go of waiting.splice(0)) go();
 }

@@ -2,6 +2,7 @@
 
 import { getServers } from 'node:dns';
 import type { ResolverHealth, Ticks } from '../core/ports.ts';
+import type { Found } from './finding.ts';
 import { type SentinelParts, Sentinels, type Word } from './sentinels.ts';
 import { parseServer, type Server } from './settings.ts';
 import { problemText } from './testimony.ts';
@@ -49,6 +50,7 @@ export interface ServersParts {
   readonly sentinels: readonly string[];
   /** Answers that were kept since then may be lies of a server. */
   readonly drop: SentinelParts['drop'];
+  readonly forget: SentinelParts['forget'];
   /** It is another server that is believed, or one more, or one less. */
   readonly changed: SentinelParts['changed'];
 }
@@ -66,7 +68,7 @@ export class Servers {
   readonly #mostSockets: number;
   #sockets = 0;
 
-  constructor({ list, ticks, sentinels, drop, changed, sockets }: ServersParts) {
+  constructor({ list, ticks, sentinels, drop, forget, changed, sockets }: ServersParts) {
     const texts = list ?? getServers();
     this.#mostSockets = sockets;
     this.#ticks = ticks;
@@ -82,7 +84,7 @@ export class Servers {
     });
     if (this.#standings.length === 0) throw new Error('no DNS server to ask');
     const servers = this.#standings.map(one => one.server);
-    this.#sentinels = new Sentinels({ servers, names: sentinels, ticks, drop, changed });
+    this.#sentinels = new Sentinels({ servers, names: sentinels, ticks, drop, forget, changed });
   }
 
   /**
@@ -123,6 +125,11 @@ export class Servers {
   /** Whether what a server said counts; it may have to prove itself first. */
   believes(server: Server, word: Word): boolean | Promise<boolean> {
     return this.#sentinels.believes(server, word);
+  }
+
+  /** It was believed when it denied this name. */
+  denied(server: Server, name: string, denial: Found): void {
+    this.#sentinels.denied(server, name, denial);
   }
 
   /**

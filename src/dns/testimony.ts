@@ -5,6 +5,9 @@ import type { Invented } from './probe.ts';
 /** Why a server is not believed. */
 export type ServerProblem = 'denies' | 'silent' | 'unsteady' | 'invents' | 'invents_mx';
 
+/** What may be a lie: all that was not a mail server, or mail servers too. */
+export type Lied = 'denials' | 'everything';
+
 /** For so long an answer about a sentinel speaks for the server or against it. */
 const COUNTS_MS = 120_000;
 
@@ -13,6 +16,10 @@ const COUNTS_MS = 120_000;
  * questions at random gives all of ten probes once in 4,500 times; P7 wants it healed within 60 s of telling the truth.
  */
 const STEADY_MS = 45_000;
+
+/** Of so many names, each somebody else's, a registry's denial has to turn into an answer. A name may be new that moment. */
+const TURNED_LEAST = 3;
+const MOST_TURNED = 16;
 
 export interface Said {
   readonly gave: boolean;
@@ -35,6 +42,8 @@ export interface Testimony {
   /** The same of their addresses. */
   readonly addressed: ReadonlyMap<string, Said>;
   readonly invented: Invented;
+  /** When it last gave what it had denied a moment before, by registered name. */
+  readonly turned: ReadonlyMap<string, number>;
 }
 
 /**
@@ -55,7 +64,9 @@ export function problemOf(testimony: Testimony, sentinels: number, now: number):
  * What has an answer now and none then is one of several servers behind this one, which knows nothing of the world. That
  * all are denied and then all given is another matter: a network that has come up.
  */
-function isUnsteady({ said, addressed }: Testimony, now: number): boolean {
+function isUnsteady({ said, addressed, turned }: Testimony, now: number): boolean {
+  const turns = [...turned.values()].filter(at => now - at <= COUNTS_MS);
+  if (turns.length >= TURNED_LEAST && now - Math.max(...turns) <= STEADY_MS) return true;
   return [...said.values(), ...addressed.values()].some(
     ({ gaveAt, deniedBesideAt }) => now - deniedBesideAt <= STEADY_MS && now - gaveAt <= COUNTS_MS,
   );
@@ -69,6 +80,14 @@ export function liesSince(
 ): number {
   // Of one that tells the truth at times, the probes that it passed prove nothing.
   return problem === 'unsteady' ? Math.min(passedAt, now - COUNTS_MS) : passedAt;
+}
+
+/** With one more that turned; those that no longer count are left out. */
+export function turnedNow(turned: Map<string, number>, name: string, now: number): void {
+  for (const [other, at] of turned)
+    if (now - at > COUNTS_MS || turned.size > MOST_TURNED) turned.delete(other);
+  turned.delete(name);
+  turned.set(name, now);
 }
 
 /** Whether none of the sentinels has an address by it: then nobody's having none says anything. Silence is neither. */
@@ -92,7 +111,7 @@ export function problemText(
   if (problem === 'denies')
     return `denies that ${names} receive mail, so its denials are not believed: ${ways}; other DNS_SENTINELS would only hide that`;
   if (problem === 'unsteady')
-    return `gives and denies ${names} by turns, so its denials are not believed: one of several servers behind it knows no public names; ${ways}`;
+    return `gives and denies ${names} or other names by turns, so its denials are not believed: one of several servers behind it knows no public names, or it denies all while it cannot ask; ${ways}`;
   const what =
     problem === 'invents_mx'
       ? 'gives mail servers to names that do not exist, so nothing that it says is believed'

@@ -1,9 +1,10 @@
 /** What is kept of one server that is probed, and what is heard of it in one probe. */
 
 import type { Ticks } from '../core/ports.ts';
+import { Later } from './later.ts';
 import type { Invented, Probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { type Said, type ServerProblem, saidNow } from './testimony.ts';
+import { type Said, type ServerProblem, saidNow, turnedNow } from './testimony.ts';
 
 export interface Watched {
   readonly server: Server;
@@ -11,6 +12,10 @@ export interface Watched {
   /** The same of their addresses. */
   readonly addressed: Map<string, Said>;
   invented: Invented;
+  /** When it last gave what it had denied a moment before, by registered name. */
+  readonly turned: Map<string, number>;
+  /** Some of what it has denied, to be asked for again. */
+  readonly later: Later;
   /** As it was found by the last probe. */
   problem: ServerProblem | 'unproven' | undefined;
   /** None of the sentinels has an address by it. */
@@ -37,11 +42,31 @@ export interface Watched {
 
 export function watch(server: Server): Watched {
   return {
-    ...{ server, said: new Map(), addressed: new Map(), invented: 'nothing' },
+    ...{ server, said: new Map(), addressed: new Map(), invented: 'nothing', turned: new Map() },
+    later: new Later(server),
     ...{ problem: 'unproven', keepsBack: false, probe: undefined },
     ...{ isOpen: false, begunAt: -Infinity, sentAt: -Infinity, wantedAt: Infinity, timer: undefined },
     ...{ passedAt: -Infinity, answeredAt: -Infinity, troubleAt: -Infinity, waiting: [], next: [] },
   };
+}
+
+/** Lets all go on who wait. */
+export function release(waiting: (() => void)[]): void {
+  for (const go of waiting.splice(0)) go();
+}
+
+/** It gave what it had denied, of this registered name. */
+export function noteTurn({ turned }: Watched, name: string, now: number): void {
+  turnedNow(turned, name, now);
+}
+
+/** Ends all that is under way, and lets those go on who wait for it. */
+export function unwatch({ timer, probe, later, waiting, next }: Watched): void {
+  clearTimeout(timer);
+  probe?.cancel();
+  later.close();
+  release(waiting);
+  release(next);
 }
 
 export class Hearing {

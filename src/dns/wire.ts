@@ -20,6 +20,8 @@ export interface Reply {
   readonly complete: boolean;
   /** Seconds that a "no such thing" may be kept (RFC 2308), where the answer brought an SOA. */
   readonly negativeTtl: number | undefined;
+  /** The zone that this SOA is of, in lower case. */
+  readonly zone?: string | undefined;
 }
 
 /**
@@ -176,7 +178,8 @@ function readRecords(bytes: Buffer, end: number, nxdomain: boolean): Read {
     if (isReferral || !isTheirs) return { kind: 'refused', why: 'lame' };
   }
   const negativeTtl = soa?.type === 'SOA' ? Math.min(seconds(soa.ttl), seconds(soa.data.minimum)) : undefined;
-  return { kind: 'reply', reply: { nxdomain, answers, complete, negativeTtl } };
+  const zone = soa?.name.toLowerCase();
+  return { kind: 'reply', reply: { nxdomain, answers, complete, negativeTtl, zone } };
 }
 
 /** RFC 2181, 8: a time to live with the top bit set counts as zero. */

@@ -31,7 +31,7 @@ export function explainedJson({ verdict, evidence, snapshot, graph }: Answer): s
   const hosts = graph().map(({ listedGuests, ...host }) => ({ ...host, listed_guests: listedGuests }));
   const shown = {
     signals: verdict.signals,
-    lists: evidence.lists,
+    lists: [...evidence.lists, ...(evidence.otherLists ?? [])],
     dns: {
       state: mail.state,
       mx: mail.exchanges.slice(0, MOST_SHOWN).map(exchange => exchange.host),

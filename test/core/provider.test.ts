@@ -396,6 +396,7 @@ describe('a host below a provider says by its name that it takes no mail', () =>
     ...['www.trendmicro.com', 'success.trendmicro.com', 'www.hornetsecurity.com', 'www.intermedia.net'],
     ...['shop.awsapps.com', 'my-mail.awsapps.com', 'www.retarus.com', 'www.mxroute.com', 'ns1.mxroute.com'],
     ...['www.sunet.se', 'www.lrz.de', 'www.pphosted.com', 'www.ionos.com', 'www.gmx.net'],
+    ...['www.your-server.de', 'www2.gmx.net'],
   ])('%s', host => {
     expect([host, takesNoMail(host, providers.match(host))]).toEqual([host, true]);
   });
@@ -420,6 +421,7 @@ describe('a host below a provider says by its name that it takes no mail', () =>
     ...[
       'www.mailinator.com',
       'www.5-6-7-8.clients.your-server.de',
+      'www429.your-server.de',
       'www.project.rediris.es',
       'web.uni.lrz.de',
     ],

@@ -60,6 +60,11 @@ it('names of one family speak against nobody, nor do those of a verified list al
   expect(siblingsOf([list('best', ['a.isp.net', 'b.isp.net'], 'disposable', 'verified')])).toEqual({});
 });
 
+it('what another family says of the suffix above it does not make two of one', () => {
+  const suffix = list('seen', ['github.io'], 'disposable', 'telemetry');
+  expect(siblingsOf([list('broad', ['a.me.github.io', 'b.me.github.io']), suffix])).toEqual({});
+});
+
 it.each<[string, string[]]>([
   ['consumer webmail', ['a.webmail.com']],
   ['what many people use', ['a.popular.com']],

@@ -152,6 +152,14 @@ describe('what explains a verdict', () => {
     ],
     ['every feed once', { lists: by('a', 'b', 'a'), ...twoFamilies }, ['acme.com is in a, b']],
     [
+      'every feed with the name that it has',
+      {
+        lists: [...by('a', 'b'), ...['b', 'c', 'd'].map(feed => ({ feed, entry: 'com', since: null }))],
+        ...twoFamilies,
+      },
+      ['acme.com is in a, b; com in c, d'],
+    ],
+    [
       'a listing that nobody confirmed yet',
       { lists: by('a'), namedDays: 29, settled: 'platform' },
       ['acme.com is in a only, for less than 30 days: not confirmed yet'],

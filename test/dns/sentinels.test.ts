@@ -22,22 +22,26 @@ const TRUTH = ['mx', 'implicit_mx', 'nxdomain'];
 const isSentinel = (name: string) => SENTINELS.includes(name) || /^[a-z]{20}\.com$/.test(name);
 const probes = (dns: DnsServer) => dns.asked(SENTINELS[0]!, 'MX');
 
-async function watched(fault?: Fault): Promise<Resolving & { changes: () => number }> {
+async function watched(fault?: Fault): Promise<Watching> {
   const dns = await serveZones(ZONES);
   dns.fault = fault;
   let changes = 0;
   const changed = () => {
     changes += 1;
   };
-  return {
-    dns,
-    ...resolverFor([dns.address], {}, { sentinels: SENTINELS, changed }),
-    changes: () => changes,
-  };
+  const { resolver, time } = resolverFor([dns.address], {}, { sentinels: SENTINELS, changed });
+  const problem = () => resolver.health().servers[0]?.problem;
+  return { dns, resolver, time, changes: () => changes, problem };
 }
 
 async function states({ resolver }: Pick<Resolving, 'resolver'>, names = ASKED): Promise<string[]> {
   return Promise.all(names.map(async name => (await resolver.resolve(domain(name), 'key')).state));
+}
+
+interface Watching extends Resolving {
+  changes(): number;
+  /** What is told to the operator. */
+  problem(): string | null | undefined;
 }
 
 /** Moves the time and waits until somebody has probed and been heard. */
@@ -183,6 +187,68 @@ describe('a server that denies some of all questions, as one of several behind i
     for (let seconds = 0; seconds < 45; seconds += 15) await probedAfter(world, 15_000, false);
     await probedAfter(world, 5_000, true);
     expect(await states(world, COMPANIES)).toEqual(COMPANIES.map(() => 'mx'));
+  });
+});
+
+describe('a server that denies everything for a moment, as one that has the sentinels in its cache and cannot ask', () => {
+  const COMPANIES = Array.from({ length: 6 }, (_, at) => `company${at}.com`);
+  const kept = ({ resolver }: Watching, names: readonly string[]) =>
+    names.filter(name => resolver.peek(domain(name)));
+
+  /** Four in a second are asked for again. */
+  async function deniedOneByOne(world: Watching, names: readonly string[], state: string) {
+    for (const name of names) {
+      await new Promise(resolve => setTimeout(resolve, 300));
+      expect(await states(world, [name])).toEqual([state]);
+    }
+  }
+
+  test('what is there two or ten seconds later is forgotten, its owner is told where that are three, and it is believed again within 60 s', async () => {
+    const world = await watched();
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    await deniedOneByOne(world, COMPANIES.slice(0, 3), 'nxdomain');
+    const asked = () => COMPANIES.slice(0, 3).map(name => world.dns.asked(name));
+    world.time.now += 1_999;
+    await new Promise(resolve => setTimeout(resolve, 1_200));
+    expect(asked()).toEqual([1, 1, 1]);
+    world.dns.zones.set('company0.com', receiving('company0.com'));
+    world.time.now += 1;
+    await expect
+      .poll(() => kept(world, COMPANIES), { timeout: 3_000 })
+      .toEqual(['company1.com', 'company2.com']);
+    await expect.poll(asked).toEqual([2, 2, 2]);
+    world.dns.zones.set('company1.com', receiving('company1.com'));
+    world.time.now += 8_000;
+    await expect.poll(() => kept(world, COMPANIES), { timeout: 3_000 }).toEqual(['company2.com']);
+    expect(await states(world, COMPANIES.slice(0, 3))).toEqual(['mx', 'mx', 'nxdomain']);
+    expect(asked()).toEqual([3, 4, 3]);
+    // One or two may be new in the very moment.
+    expect([world.problem(), world.changes()]).toEqual([null, 0]);
+    await deniedOneByOne(world, COMPANIES.slice(3), 'nxdomain');
+    for (const name of COMPANIES) world.dns.zones.set(name, receiving(name));
+    world.time.now += 2_000;
+    await expect.poll(world.changes, { timeout: 3_000 }).toBe(1);
+    expect(world.problem()).toMatch(/^gives and denies big\.com, .* or other names by turns/);
+    expect(kept(world, COMPANIES)).toEqual(['company0.com', 'company1.com']);
+    expect(await states(world, ['gone.com'])).toEqual(['unknown']);
+    await probedAfter(world, 40_000, false);
+    await probedAfter(world, 6_000, true);
+    expect(await states(world, [...COMPANIES, 'gone.com'])).toEqual([
+      ...COMPANIES.map(() => 'mx'),
+      'nxdomain',
+    ]);
+  });
+
+  test('nobody can have it taken for such a one by names of his own that are there by turns', async () => {
+    const world = await watched();
+    const names = COMPANIES.slice(0, 4).map(name => `mail.${name}`);
+    for (const name of COMPANIES) world.dns.zones.set(name, receiving(name));
+    await deniedOneByOne(world, names, 'nxdomain');
+    for (const name of names) world.dns.zones.set(name, receiving(name));
+    world.time.now += 10_000;
+    await expect.poll(() => kept(world, names), { timeout: 3_000 }).toEqual([]);
+    expect(await states(world, ['gone.com'])).toEqual(['nxdomain']);
+    expect([world.problem(), world.changes()]).toEqual([null, 0]);
   });
 });
 

@@ -131,7 +131,7 @@ describe('several servers', () => {
     const blamedAfter = async (patienceMs: number) => {
       const servers = new Servers({
         ...{ list: [first.address, silent.address], ticks: () => performance.now(), sentinels: [] },
-        ...{ drop() {}, changed() {}, sockets: Number.POSITIVE_INFINITY },
+        ...{ drop() {}, forget() {}, changed() {}, sockets: Number.POSITIVE_INFINITY },
       });
       onTestFinished(() => servers.close());
       const unconfirmed = vi.spyOn(servers, 'unconfirmed');
