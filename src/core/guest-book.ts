@@ -77,7 +77,8 @@ export class GuestBook {
   }
 
   #seeListed(domain: string, day: string): void {
-    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, day);
+    const before = this.#listed.get(domain) ?? '';
+    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, before > day ? before : day);
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {

@@ -105,6 +105,7 @@ describe('a guest', () => {
     expect(seen('mx.nobody-answers.net')).toBeUndefined();
     // Nor is it forgotten where nothing could be written.
     book.putBack({ guests: [], shared: [], listed: SEEN });
+    book.putBack({ guests: [], shared: [], listed: SEEN.map(seen => ({ ...seen, day: '2026-01-01' })) });
     expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
   });
 
