@@ -82,9 +82,9 @@ export class GuestBook {
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
-    const { domain, zone, by, guest } = visitor;
+    const { domain, by, guest } = visitor;
     // The very name: some that many people use give names below them away, to anybody.
-    const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
+    const isInnocent = catalog.isProtected(domain) || catalog.isPanel(domain);
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;
