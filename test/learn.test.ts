@@ -242,7 +242,7 @@ describe('a hoster whose customers are asked for here', () => {
         signal: 'earlier_guest',
         points: 60,
         detail: expect.stringMatching(
-          /^mx.hoster.net also receives mail for 5 listed .* a month or more before/,
+          /^mx.hoster.net also receives mail for 5 listed .* seen there for a month or more/,
         ),
       },
     ]);
@@ -259,6 +259,75 @@ describe('a hoster whose customers are asked for here', () => {
     await another.learn.hold();
     await another.learn.settle();
     expect(await scores(another)).toEqual([60, 60, 84, 84]);
+  });
+
+  it('with two listed customers: who is looked up for a month is warned of only, whatever one list, one key or sweeps add', async () => {
+    const at = (hoster: string) => `mx.${hoster}.net`;
+    const mineAt = (hoster: string, facts: Partial<Site>) =>
+      listedAt(at(hoster), 3, 'mine').map(site => ({ ...site, ...facts }));
+    const mine = {
+      // Innocent customers until one list names them.
+      poisoned: mineAt('poisoned', { late: true, oneFamily: true }),
+      // The same, and one key alone ever asks for them.
+      shown: mineAt('shown', { late: true, oneFamily: true }),
+      // Listed, pointed there within a month of the others, and asked for by nobody.
+      swept: mineAt('swept', {}),
+      // Innocent customers until two families name them.
+      named: mineAt('named', { late: true }),
+    };
+    const hosters = Object.keys(mine) as (keyof typeof mine)[];
+    const burners = hosters.flatMap(hoster => listedAt(at(hoster), 2));
+    // Below a registry that the public suffix list has among hosting companies, too.
+    const firms = hosters.map(hoster =>
+      ['com', 'gr.com'].map(ending => one(`${hoster}-ag.${ending}`, at(hoster))),
+    );
+    const sites = [...burners, ...firms.flat(), ...Object.values(mine).flat()];
+    zone(Object.fromEntries(hosters.map((hoster, n) => [at(hoster), `5.61.${n}.1`])), sites);
+    zone(
+      { 'mx.home.net': '5.61.9.9' },
+      mine.swept.map(({ name }) => one(name, 'mx.home.net')),
+    );
+    const start = time.now;
+    const world = await enter(sites);
+    const day = async (days: number) => {
+      // Listed names are answered before DNS is: the second time their hosts are known.
+      for (let round = 0; round < 2; round++) {
+        for (const key of ['a', 'b', 'c', 'd'])
+          for (const { name } of [...burners, ...mine.poisoned, ...mine.named]) await world.judge(name, key);
+        for (const { name } of firms.flat()) await world.judge(name, 'a');
+        if (days >= 10) for (const { name } of mine.shown) await world.judge(name, 'attacker');
+        await world.digest();
+      }
+    };
+    const scores = async (days: number) => {
+      const all = firms.map((some, n) => [...some, one(`new-${days}-${n}.com`, at(hosters[n]!))]);
+      zone({}, all.flat());
+      return Promise.all(
+        all.map(some => Promise.all(some.map(async ({ name }) => (await world.judge(name)).riskScore))),
+      );
+    };
+    const [safe, warned, flagged] = [
+      [20, 20, 20],
+      [60, 60, 84],
+      [84, 84, 84],
+    ];
+    for (let days = 0; days < 60; days += 10) {
+      time.now = start + days * DAY_MS;
+      if (days === 20) zone({}, mine.swept);
+      await world.update();
+      await day(days);
+      await world.sweep();
+      if (days === 40) expect(await scores(days)).toEqual([safe, safe, safe, safe]);
+    }
+    for (const [days, named] of [
+      [60, warned],
+      [95, flagged],
+    ] as const) {
+      time.now = start + days * DAY_MS;
+      await world.update(true);
+      await day(days);
+      expect([days, await scores(days)]).toEqual([days, [warned, warned, warned, named]]);
+    }
   });
 
   it('of whom nobody was asked for before is not either', async () => {

@@ -1,6 +1,6 @@
 /** What listed guests weigh together, whichever keys that asked for them are one party's. */
 
-import { type GuestGroup, LEARNING, MARKS } from './guest.ts';
+import { type GuestGroup, MARKS } from './guest.ts';
 import { daysBetween } from './quota.ts';
 
 /** So many keys may be one party's: it takes little to sign up at three services that ask us. */
@@ -61,8 +61,11 @@ export class ListedGuests {
     if (isFound || group.keys > 0) put(this.#all, group, one);
   }
 
-  /** What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. */
-  least(): number {
+  /**
+   * What is left whichever keys are one party's: nobody speaks for guests that only these have asked for. Of what nobody
+   * speaks for, `unwitnessedMost` counts.
+   */
+  least(unwitnessedMost: number): number {
     const earned = this.#together(oneOfEachParty(this.#earned));
     const marks = [...this.#asked.keys()].reduce((some, keys) => some | keys, 0);
     const parties = bitsIn(marks) <= COLLUDING ? [marks] : PARTIES.filter(party => (party & ~marks) === 0);
@@ -76,7 +79,7 @@ export class ListedGuests {
         take(left.witnessed, theirs.witnessed);
       }
       const known = this.#together(left.witnessed);
-      const spokenFor = known + Math.min(known, LEARNING.unwitnessedMost);
+      const spokenFor = known + Math.min(known, unwitnessedMost);
       least = Math.min(least, this.#together(left.all), Math.max(spokenFor, earned));
     }
     return least;

@@ -77,13 +77,14 @@ export class GuestBook {
   }
 
   #seeListed(domain: string, day: string): void {
-    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, day);
+    const before = this.#listed.get(domain) ?? '';
+    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, before > day ? before : day);
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
-    const { domain, zone, by, guest } = visitor;
+    const { domain, by, guest } = visitor;
     // The very name: some that many people use give names below them away, to anybody.
-    const isInnocent = catalog.isProtected(domain) || (domain === zone && catalog.isPanel(domain));
+    const isInnocent = catalog.isProtected(domain) || catalog.isPanel(domain);
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;

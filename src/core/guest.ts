@@ -145,6 +145,8 @@ export type Swept = 0 | 1 | 2;
 export interface GuestGroup {
   readonly listed: boolean;
   readonly corroborated: boolean;
+  /** Two families name it, but not yet for a month of its stay: before that it was there as an innocent. By today's lists. */
+  readonly lately?: true;
   readonly earned: boolean;
   readonly swept: Swept;
   readonly keys: number;
@@ -191,6 +193,7 @@ export const isOwnHosts = (name: string) => name.startsWith(ownAt(''));
 export function seenAgain(before: Guest, guest: Guest): Guest {
   return {
     ...guest,
+    day: before.day > guest.day ? before.day : guest.day,
     sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
     swept: before.swept === 0 && guest.swept === 1 ? 1 : before.swept,
     keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),

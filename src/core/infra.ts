@@ -21,6 +21,7 @@ import {
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
 import type { Siblings } from './siblings.ts';
+import { zoneOf } from './zone.ts';
 
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
 export class Infra {
@@ -63,13 +64,12 @@ export class Infra {
     guest = name,
   ): Learned | undefined {
     const found: Found[] = [];
+    const asked = registrable ?? name;
     const deciding = this.#deciding(guest, exchanges, catalog);
     for (const { host } of deciding) {
       const own = isBelow(host, registrable);
       const known = this.#knownFor(host, guest);
-      const one = own
-        ? this.#byAddress(known, ownAt, registrable)
-        : this.#byHost(known, catalog, registrable);
+      const one = own ? this.#byAddress(known, ownAt, catalog, asked) : this.#byHost(known, catalog, asked);
       // Last, since it costs most and most hosts were not learned.
       if (one && !isLearnable(host, catalog)) return undefined;
       if (one) found.push(one);
@@ -110,8 +110,8 @@ export class Infra {
    * has hosts of others there must not speak for it either.
    */
   findAt(name: string, catalog: Catalog): Learned | undefined {
-    const found = this.#byAddress(name, ownAt, registrableDomain(name));
-    const all = this.#byAddress(name, address => address);
+    const found = this.#byAddress(name, ownAt, catalog, registrableDomain(name) ?? name);
+    const all = this.#byAddress(name, address => address, catalog);
     if (!found || (all?.sum ?? 0) < LEARNING.ownLearnedAt) return undefined;
     return together([found], [{ host: name, preference: 0 }], catalog);
   }
@@ -170,34 +170,34 @@ export class Infra {
     return graph;
   }
 
-  #byHost(host: string, catalog: Catalog, asked: string | undefined): Found | undefined {
+  #byHost(host: string, catalog: Catalog, asked: string): Found | undefined {
     const group = groupOf(host) ?? host;
     if (this.#known.get(host)?.record.forgotten || this.#known.get(group)?.record.forgotten) return undefined;
     const addresses = this.#addressesOf(host);
     if (addresses && areSpared(addresses, address => this.#isShared(address))) return undefined;
     const byGroup = () => {
-      const found = this.#learned(group, 'name', asked);
+      const found = this.#learned(group, 'name', catalog, asked);
       return found && { ...found, below: registrableDomain(host) };
     };
-    const byName = this.#learned(host, 'name', asked, group) ?? byGroup();
+    const byName = this.#learned(host, 'name', catalog, asked, group) ?? byGroup();
     // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
-    if (byName && (addresses || this.#isAmongLearned(host, group))) return byName;
+    if (byName && (addresses || this.#isAmongLearned(host, group, catalog))) return byName;
     const { hits, families } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
     if (isByTwoFamilies(families) && !this.#isShared(group)) {
       const listedGuests = this.#known.get(group)?.record.flagged ?? 0;
       return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
     }
-    return this.#byAddress(host, address => address, asked);
+    return this.#byAddress(host, address => address, catalog, asked);
   }
 
   /** Else whoever has a host name for each domain is never found by the first lookup, and a form makes one only. */
-  #isAmongLearned(host: string, group: string): boolean {
+  #isAmongLearned(host: string, group: string, catalog: Catalog): boolean {
     if (!this.#isLearned(group) || this.#isShared(group)) return false;
     const beside = this.#others.beside(host).filter(other => this.#addressesOf(other) !== undefined);
     return (
       beside.length >= LEARNING.fewestBeside &&
-      beside.every(other => this.#byAddress(other, address => address) !== undefined)
+      beside.every(other => this.#byAddress(other, address => address, catalog) !== undefined)
     );
   }
 
@@ -209,22 +209,22 @@ export class Infra {
     return isEnough(this.#known.get(name)?.sum ?? null, name);
   }
 
-  #learned(name: string, by: LearnedBy, asked?: string, group = name): Found | undefined {
+  #learned(name: string, by: LearnedBy, catalog: Catalog, asked?: string, group = name): Found | undefined {
     const known = this.#known.get(name);
     if (!known || !isEnough(known.sum, name)) return undefined;
     const found = foundBy(by, known, enoughFor(name));
     // Below a domain names cost nothing: where lists name some of them, it is no quiet one.
     if (asked === undefined || this.#siblings.has(asked)) return found;
-    const isAt = (at: string) => this.#known.get(at)?.residents.includes(` ${asked} `);
+    const isAt = (at: string) => this.#known.get(at)?.residents.includes(` ${zoneOf(asked, catalog)} `);
     return isAt(name) || isAt(group) ? { ...found, isResident: true } : found;
   }
 
-  #byAddress(host: string, named: (address: string) => string, asked?: string): Found | undefined {
+  #byAddress(host: string, named: typeof ownAt, catalog: Catalog, asked?: string): Found | undefined {
     const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses);
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
     const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
     if (addresses.some(address => isOut(address))) return undefined;
-    const found = reachedAt(addresses).map(address => this.#learned(named(address), 'address', asked));
+    const found = reachedAt(addresses).map(at => this.#learned(named(at), 'address', catalog, asked));
     if (!found.every(one => one !== undefined)) return undefined;
     return found.find(({ isResident }) => isResident) ?? leastOf(found);
   }

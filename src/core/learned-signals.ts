@@ -9,7 +9,8 @@ export const learnedSignal = ({ by, isFew, isResident }: Learned): SignalName =>
 export const learnedDetail = (learned: Learned): string =>
   `${LEARNED_DETAILS[learned.by](learned)}${learned.isResident ? EARLIER : ''}`;
 
-const EARLIER = ', but this domain was seen there a month or more before enough of them were';
+const EARLIER =
+  ', but this domain has been seen there for a month or more, and the surest of them are not enough';
 
 const LEARNED_SIGNALS: Readonly<Record<LearnedBy, SignalName>> = {
   name: 'learned_hosts',

@@ -45,7 +45,7 @@ export interface Learned {
   readonly below?: string | undefined;
   /** Of those that were seen there few are listed: a warning. */
   readonly isFew?: true;
-  /** It was there a month or more before the listed ones by which its host was learned: a warning. */
+  /** It is established there, and the surest of the listed ones are not enough against it: a warning. */
   readonly isResident?: true;
   /** Hosts that senders try first, and of which nobody knows yet whether they exist, stand before these. */
   readonly isBehind?: true;

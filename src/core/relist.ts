@@ -1,31 +1,36 @@
 /** The guests of a host as today's lists know them: what a store remembers is what the lists said when each was seen. */
 
-import type { Catalog } from './catalog.ts';
+import type { Catalog, Naming } from './catalog.ts';
+import { type Day, dayFrom } from './days.ts';
 import { lineage, ownDomain } from './domain.ts';
-import { type GuestGroup, type HostRecord, isByTwoFamilies, LEARNING } from './guest.ts';
+import type { Family } from './feed.ts';
+import { type GuestGroup, type HostRecord, isByTwoFamilies, LEARNING, MONTH_DAYS } from './guest.ts';
 import { DEEP_STEP, type Steps } from './steps.ts';
 
-type Standing = 'corroborated' | 'one_family' | 'unlisted';
-const STANDINGS: readonly Standing[] = ['corroborated', 'one_family', 'unlisted'];
+/** `lately`: two families name it, and did not yet a month before it was last seen. */
+const STANDINGS = ['corroborated', 'lately', 'one_family', 'unlisted'] as const;
+type Standing = (typeof STANDINGS)[number];
+/** Since when two families name it. */
+type Named = Day | 'one_family' | 'unlisted';
 
 /** Some of the names each: a map of 131,072 holds its thread for 9 ms when it grows (2026-11-17). */
-type Standings = readonly Map<string, Standing>[];
+type AllNamed = readonly Map<string, Named>[];
 const PARTS = 64;
 const PRIME = 65_521;
 
 /** Hosts are judged once a minute, the lists change once a day: a name is looked up once for each catalog. */
-const kept = new WeakMap<Catalog, Standings>();
+const kept = new WeakMap<Catalog, AllNamed>();
 
-function standingIn(catalog: Catalog): (entry: string) => Standing {
-  const all = kept.get(catalog) ?? Array.from({ length: PARTS }, () => new Map<string, Standing>());
+function namedIn(catalog: Catalog): (entry: string) => Named {
+  const all = kept.get(catalog) ?? Array.from({ length: PARTS }, () => new Map<string, Named>());
   kept.set(catalog, all);
   return entry => {
     const part = all[partOf(entry)]!;
     const before = part.get(entry);
-    if (before) return before;
-    const standing = lookedUp(entry, catalog);
-    part.set(entry, standing);
-    return standing;
+    if (before !== undefined) return before;
+    const named = lookedUp(entry, catalog);
+    part.set(entry, named);
+    return named;
   };
 }
 
@@ -39,13 +44,27 @@ function partOf(entry: string): number {
  * As a lookup would have it (core/facts.ts): one that many people use, or that is surely free or below one, is an
  * innocent guest, whatever broad lists say.
  */
-function lookedUp(entry: string, catalog: Catalog): Standing {
-  const { hits, families } = catalog.listed(lineage(entry));
+function lookedUp(entry: string, catalog: Catalog): Named {
+  const { hits, families, namings } = catalog.listed(lineage(entry));
   const registrable = ownDomain(entry);
   if (hits.length === 0) return 'unlisted';
   const isFree = catalog.isSurelyFree(registrable) && hits[0]!.entry.length >= registrable!.length;
   if ((isFree || catalog.isPanel(registrable)) && !families.has('verified')) return 'unlisted';
-  return isByTwoFamilies(families) ? 'corroborated' : 'one_family';
+  return isByTwoFamilies(families) ? secondFamily(namings) : 'one_family';
+}
+
+/** The day on which the second family came to name it; 0, as long ago, where nobody knows. */
+function secondFamily(namings: readonly Naming[]): Day {
+  const first = new Map<Family, Day>();
+  for (const { feed, since } of namings)
+    first.set(feed.family, Math.min(since, first.get(feed.family) ?? since));
+  return [...first.values()].sort((one, other) => one - other)[1] ?? 0;
+}
+
+/** Days before it was listed are an innocent's: a customer of months whom two lists name today is no listed one of months. */
+function standingOf(named: Named, lastDay: Day): Standing {
+  if (typeof named === 'string') return named;
+  return named + MONTH_DAYS <= lastDay ? 'corroborated' : 'lately';
 }
 
 /**
@@ -53,7 +72,7 @@ function lookedUp(entry: string, catalog: Catalog): Standing {
  * corroborated. Every guest is looked at: of a few, whoever chooses the names would choose which.
  */
 export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostRecord> {
-  const standingOf = standingIn(catalog);
+  const namedOf = namedIn(catalog);
   const groups: GuestGroup[] = [];
   const neighbours = new Set<string>();
   let flagged = 0;
@@ -63,17 +82,23 @@ export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostReco
       groups.push(group);
       continue;
     }
-    const entries: Record<Standing, string[]> = { corroborated: [], one_family: [], unlisted: [] };
+    const entries: Record<Standing, string[]> = {
+      corroborated: [],
+      lately: [],
+      one_family: [],
+      unlisted: [],
+    };
+    const lastDay = dayFrom(group.lastDay);
     for (const entry of group.entries.split(' ')) {
       if (++at % DEEP_STEP === 0) yield;
-      const standing = standingOf(entry);
+      const standing = standingOf(namedOf(entry), lastDay);
       entries[standing].push(entry);
       if (standing === 'unlisted') continue;
       flagged++;
       if (neighbours.size < LEARNING.neighbours) neighbours.add(entry);
     }
-    if (entries[group.corroborated ? 'corroborated' : 'one_family'].length === group.count)
-      groups.push(group);
+    const before = group.lately ? 'lately' : group.corroborated ? 'corroborated' : 'one_family';
+    if (entries[before].length === group.count) groups.push(group);
     else
       for (const standing of STANDINGS)
         if (entries[standing].length > 0) groups.push(as(standing, group, entries[standing]));
@@ -82,9 +107,10 @@ export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostReco
   return { ...record, flagged, innocent, neighbours: [...neighbours], groups };
 }
 
-function as(standing: Standing, group: GuestGroup, entries: readonly string[]): GuestGroup {
+function as(standing: Standing, { lately: _, ...group }: GuestGroup, entries: readonly string[]): GuestGroup {
   const some = { count: entries.length, entries: entries.join(' ') };
   if (standing === 'unlisted')
     return { ...group, listed: false, corroborated: false, earned: false, keys: 0, ...some };
-  return { ...group, corroborated: standing === 'corroborated', ...some };
+  const corroborated = standing !== 'one_family';
+  return { ...group, corroborated, ...(standing === 'lately' && { lately: true }), ...some };
 }

@@ -35,7 +35,8 @@ export const SIGNALS = {
   disposable_exchange: { points: 60, reason: 'disposable' },
   // Learned, but most that were seen there are unlisted: a hoster may have such guests, of whom more are looked up.
   few_listed_guests: { points: 60, reason: 'disposable' },
-  // Learned from what came a month or more after the domain itself: whoever has domains of his own can do that to a hoster.
+  // Learned, but not by the surest alone, and the domain is established there: whoever writes a list or has domains of his own
+  // can do that to a hoster.
   earlier_guest: { points: 60, reason: 'disposable' },
   // Hosts that were learned from their guests; by address is one step further away.
   learned_hosts: { points: 84, reason: 'disposable' },

@@ -29,14 +29,14 @@ const LEFT_DAYS = 30;
  * not, November 2026); of established names about one in a thousand is. Each listed guest thus speaks
  * ln(0.26 / 0.001) = 5.6 for disposable and each unlisted one ln(0.999 / 0.74) = 0.3 against it: 1 to 0.054.
  *
- * What one party can do: register listed names that do not exist (42 % of all) and point them at a victim's host, or move
- * names that it has. Nobody can tell since when such a name is alive: asked for by three keys it counts nothing, found
- * by sweeps too little. Names that it owns, shows here and has listed later count one a fortnight, and against a domain's
- * own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen, or has four
- * keys ask for three names at the beginning and the end of a month; where customers are established for a month when they
- * come, five for one, six for two, and three more for every ten; at the address of own hosts six for one, and three more for
- * each. Who was there a month before is warned of then, and not flagged (`residentsIn`). It ends by itself as the innocent
- * guests are seen, and for good with `infra forget`.
+ * What one party can do: register listed names that do not exist (42 % of all) and point them at a victim's host, or
+ * move names that it has. Nobody can tell since when such a name is alive: asked for by three keys it counts nothing,
+ * found by sweeps too little. Names that it owns, shows here and has listed later count one a fortnight, and against a
+ * domain's own hosts nothing. What is left: whoever does so for two months, at a hoster of which few guests were seen,
+ * or has four keys ask for three names at the beginning and the end of a month; where customers are established for a
+ * month when they come, five for one, six for two, and three more for every ten; at the address of own hosts six for
+ * one, and three more for each. Who is established there is warned of then, and not flagged by less than the surest
+ * (`residentsIn`). It ends by itself as the innocent guests are seen, and for good with `infra forget`.
  *
  * What an operator can do: have quiet names there a month before all others, which nobody can tell from customers. One
  * weighs no more than three listed ones: it takes one for five or six of these where 26 % are listed, far more where more
@@ -102,8 +102,12 @@ const WEIGHTS = {
   },
 } as const satisfies Record<string, { readonly weight: number; readonly why: string }>;
 
-/** The sum of a host on a day. */
-export function sumOf({ name, groups: all }: Pick<HostRecord, 'name' | 'groups'>, today: string): number {
+/** The sum of a host on a day. `unwitnessedMost`: what those weigh at most for whom nobody independent speaks. */
+export function sumOf(
+  { name, groups: all }: Pick<HostRecord, 'name' | 'groups'>,
+  today: string,
+  unwitnessedMost: number = LEARNING.unwitnessedMost,
+): number {
   const isOwn = isOwnHosts(name);
   const isAddress = isOwn || isIP(name) > 0;
   const groups = isAddress ? asOneOfEach(all, today) : all;
@@ -125,40 +129,46 @@ export function sumOf({ name, groups: all }: Pick<HostRecord, 'name' | 'groups'>
     const residents = age === 'month' ? residentsBefore(group.sinceDay) : 0;
     listed.add(group, { weight, residents }, !isOwn);
   }
-  return listed.least() + others;
+  return listed.least(unwitnessedMost) + others;
 }
 
 /**
- * Who is not flagged by a host that was learned, each between spaces. Against a resident nothing counts that came a month
- * or more after it: one party with a key, domains of its own and patience has a hoster learned, but not those flagged who
- * were there first (2026-11-17: five domains, one a fortnight, did that). All others are judged by all that is there, so an
- * operator has spared what he asked for here himself, that long before, and no other name.
+ * Who is not flagged by a host that was learned, each between spaces: whoever is established there, unless the surest
+ * guests alone are enough (`surestFor`). With all of them, three lines in one list, three domains that one key asked for or
+ * two that only sweeps found, beside two real ones, had every customer of a hoster flagged (2026-11-18). All others are
+ * judged by all that is there: most disposable names are new here, so an operator has spared what he asked for here himself,
+ * for a month, while lists of two families and four keys did not speak for enough of his others.
  */
 export function* residentsIn(
   { name, groups }: Pick<HostRecord, 'name' | 'groups'>,
   enough: number,
   today: string,
 ): Steps<string> {
-  const lastDay = groups.reduce(
-    (last, { listed, sinceDay }) => (listed && sinceDay > last ? sinceDay : last),
-    '',
-  );
-  if (lastDay === '') return '';
-  const latest = daysBefore(lastDay, MONTH_DAYS);
-  const early = groups
-    .filter(group => !group.listed && group.sinceDay <= latest && isEstablished(group, today))
-    .sort(byFirstDay);
-  let [from, to] = [0, early.length];
+  const residents = groups.filter(group => !group.listed && isEstablished(group, today)).sort(byFirstDay);
+  let [from, to] = [0, residents.length];
   while (from < to) {
     yield;
     const middle = (from + to) >>> 1;
-    const late = daysBefore(early[middle]!.sinceDay, -MONTH_DAYS);
-    const before = groups.filter(({ listed, sinceDay }) => !listed || sinceDay < late);
-    if (sumOf({ name, groups: before }, today) < enough) from = middle + 1;
+    const surest = surestFor(residents[middle]!.sinceDay, groups);
+    if (sumOf({ name, groups: surest }, today, 0) < enough) from = middle + 1;
     else to = middle;
   }
-  const names = early.slice(0, from).map(({ entries }) => entries);
+  const names = residents.slice(0, from).map(({ entries }) => entries);
   return names.length === 0 ? '' : ` ${names.join(' ')} `;
+}
+
+/**
+ * What counts against a resident of that day: of listed guests those that two families have named for a month, and that
+ * came less than a month after it; what one key can have shown here only where it was there before (one party with a key,
+ * domains of its own and patience has a hoster learned, 2026-11-17, but not those flagged who were there first). What one
+ * family names is as unlisted as before: one list must not take away who speaks for a host either.
+ */
+function surestFor(sinceDay: string, groups: readonly GuestGroup[]): GuestGroup[] {
+  const late = daysBefore(sinceDay, -MONTH_DAYS);
+  return groups
+    .map(group => (group.corroborated ? group : { ...group, listed: false }))
+    .filter(group => !group.listed || (!group.lately && group.sinceDay < late))
+    .map(group => (group.earned && group.sinceDay >= sinceDay ? { ...group, earned: false } : group));
 }
 
 /** Listed guests at an address, where residents have others' hosts: each is one more only where it came by another's. */

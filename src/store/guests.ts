@@ -21,17 +21,21 @@ const IS_ANEW = `coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_da
 /**
  * What is seen again takes the place of what was, but for what counts from the first sighting on. A guest that was here
  * before any list could name it has earned that; of unlisted ones no key is kept. The compiler asks for a column that is
- * forgotten here.
+ * forgotten here. Who writes yesterday after another wrote today, around midnight, takes no day back: each such pair counted
+ * as one more day, so that one night was four (2026-11-18). A day further ahead was a wrong clock's.
  */
-const AGAIN: Returning = {
+const again = (dayAfter: (day: string) => string): Returning => ({
   entry: { becomes: 'excluded.entry', isNew: "coalesce(guest.entry, '') <> coalesce(excluded.entry, '')" },
-  day: { becomes: 'excluded.day', isNew: 'guest.day <> excluded.day' },
+  day: {
+    becomes: `CASE WHEN guest.day = ${dayAfter('excluded.day')} THEN guest.day ELSE excluded.day END`,
+    isNew: 'guest.day <> excluded.day',
+  },
   sinceDay: {
     becomes: `CASE WHEN guest.since_day < excluded.since_day AND NOT ${IS_ANEW} THEN guest.since_day ELSE excluded.since_day END`,
     isNew: 'guest.since_day IS NULL OR excluded.since_day < guest.since_day',
   },
   days: {
-    becomes: `CASE WHEN ${IS_ANEW} THEN 1 ELSE coalesce(guest.days, 1) + CASE WHEN guest.day <> excluded.day THEN 1 ELSE 0 END END`,
+    becomes: `CASE WHEN ${IS_ANEW} THEN 1 ELSE coalesce(guest.days, 1) + CASE WHEN guest.day < excluded.day THEN 1 ELSE 0 END END`,
   },
   swept: {
     becomes: `CASE WHEN guest.swept IS NULL OR ${IS_ANEW} THEN excluded.swept WHEN guest.swept = 0 AND excluded.swept = 1 THEN 1 ELSE guest.swept END`,
@@ -57,19 +61,18 @@ const AGAIN: Returning = {
     isNew: 'guest.via IS NULL AND excluded.via IS NOT NULL',
   },
   elsewhereDay: { becomes: 'guest.elsewhere_day' },
-};
+});
 
-export const RETURNED = `ON CONFLICT (${GUEST.key}) DO UPDATE SET ${Object.entries(AGAIN)
-  .map(([member, { becomes }]) => `${columnName(member)} = ${becomes}`)
-  .join(', ')}`;
-
-/** For `WHERE`: most sightings of a day say nothing new. */
-export const CHANGED = Object.values(AGAIN)
-  .flatMap(({ isNew }) => isNew ?? [])
-  .join(' OR ');
+/** Behind `INSERT`, where most sightings of a day say nothing new; `dayAfter` is how a store says the day after another. */
+export function returned(dayAfter: (day: string) => string): string {
+  const members = Object.entries(again(dayAfter));
+  const set = members.map(([member, { becomes }]) => `${columnName(member)} = ${becomes}`).join(', ');
+  const changed = members.flatMap(([, { isNew }]) => isNew ?? []).join(' OR ');
+  return `ON CONFLICT (${GUEST.key}) DO UPDATE SET ${set} WHERE ${changed}`;
+}
 
 /** Guests that weigh the same: what no weight depends on is left out, so that they are few groups. */
-const GROUP: Record<Exclude<keyof GuestGroup, 'count' | 'entries'>, string> = {
+const GROUP: Record<Exclude<keyof GuestGroup, 'lately' | 'count' | 'entries'>, string> = {
   listed: 'entry IS NOT NULL',
   corroborated: 'corroborated',
   earned: 'earned',

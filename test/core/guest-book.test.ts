@@ -9,7 +9,7 @@ const DAY = '2026-11-15';
 
 let catalog: Catalog;
 beforeAll(async () => {
-  catalog = await catalogOf(['burner.com'], { popular: ['popular.com'] });
+  catalog = await catalogOf(['burner.com'], { popular: ['popular.com', 'popular.gr.com'] });
 });
 
 /** A book beside addresses that a test knows, and who was made to wait in whose row; `later` answers what is left open. */
@@ -105,6 +105,7 @@ describe('a guest', () => {
     expect(seen('mx.nobody-answers.net')).toBeUndefined();
     // Nor is it forgotten where nothing could be written.
     book.putBack({ guests: [], shared: [], listed: SEEN });
+    book.putBack({ guests: [], shared: [], listed: SEEN.map(seen => ({ ...seen, day: '2026-01-01' })) });
     expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
   });
 
@@ -315,6 +316,8 @@ describe('a guest', () => {
 describe('what must not be learned', () => {
   it.each([
     ['a popular name', visitor('popular.com'), true],
+    ['one below a suffix', visitor('popular.gr.com', { zone: 'gr.com' }), true],
+    ['another below that', visitor('other.gr.com', { zone: 'gr.com' }), false],
     ['a name below it, which may be anybody', visitor('x.popular.com', { zone: 'popular.com' }), false],
   ])('is what %s shares: host, domain of hosts and address', (_, who, isShared) => {
     const { book } = opened({ 'mx.box.net': ['5.61.1.1'] });

@@ -232,6 +232,7 @@ describe('a guest that was seen twice before it was written', () => {
       { sinceDay: '2026-11-08' },
       { sinceDay: '2026-11-08' },
     ],
+    ['it is seen the day before too', { day: '2026-11-16' }, { day: '2026-11-15' }, { day: '2026-11-16' }],
     ['callers saw it, then a sweep', { swept: 0 }, { swept: 1 }, { swept: 1 }],
     ['callers saw it twice', { swept: 0 }, { swept: 0 }, { swept: 0 }],
     ['a sweep saw it, then callers', { swept: 1 }, { swept: 0 }, { swept: 1 }],

@@ -266,7 +266,7 @@ describe('what was learned, for lookup', () => {
     },
   );
 
-  describe('is a warning for who was there a month before what it was learned from', () => {
+  describe('is a warning for who is established there, where what it was learned from came later', () => {
     const customers = { listed: false, corroborated: false, keys: 0, days: 3, sinceDay: '2026-08-01' };
     const at = (name: string, entries = '') =>
       record({
@@ -280,9 +280,11 @@ describe('what was learned, for lookup', () => {
       'mx.twice.net': ['5.61.1.2', '5.61.1.1'],
       'mx.firm.com': ['5.61.1.1'],
       'firm.com': ['5.61.1.1'],
+      'firma.gr.com': ['5.61.1.1'],
+      'duckdns.org': ['5.61.1.1'],
       'mx.second.net': NOWHERE,
     };
-    const names = 'firm.com duckdns.org lonely.net';
+    const names = 'firm.com gr.com duckdns.org lonely.net';
     const infra = () =>
       allAtOnce(
         foldingInfra(
@@ -311,8 +313,10 @@ describe('what was learned, for lookup', () => {
       ['but not for anybody else', 'other.com', 'other.com', ['mx.box.net'], undefined],
       ['whose name ends so', 'myfirm.com', 'myfirm.com', ['mx.box.net'], undefined],
       ['or begins so', 'firm.com.de', 'firm.com.de', ['mx.box.net'], undefined],
-      ["nor below what is anybody's", 'a.duckdns.org', 'a.duckdns.org', ['mx.box.net'], undefined],
-      ['nor for that', 'duckdns.org', undefined, ['mx.box.net'], undefined],
+      // All below a suffix are kept together, and count as one against the host too.
+      ['but below a suffix', 'firma.gr.com', 'firma.gr.com', ['mx.box.net'], true],
+      ["also below what is anybody's", 'x.a.duckdns.org', 'a.duckdns.org', ['mx.box.net'], true],
+      ['and for that', 'duckdns.org', undefined, ['mx.box.net'], true],
       ['nor below a domain where lists name others', 'lonely.net', 'lonely.net', ['mx.box.net'], undefined],
     ])('%s', (_, name, registrable, hosts, isResident) => {
       const exchanges = hosts.map(host => ({ host, preference: 0 }));
@@ -321,7 +325,8 @@ describe('what was learned, for lookup', () => {
     });
 
     it('without exchanges too', () => {
-      expect(infra().findAt('firm.com', catalog)).toMatchObject({ by: 'address', isResident: true });
+      for (const name of ['firm.com', 'firma.gr.com', 'duckdns.org'])
+        expect(infra().findAt(name, catalog)).toMatchObject({ by: 'address', isResident: true });
     });
 
     it('and of those who were there nobody is told to others', () => {

@@ -10,10 +10,10 @@ import { groupOfGuests, isLearned, relisted } from '../support/guests.ts';
 
 const TODAY = '2026-11-16';
 const add = Map.prototype.set;
-const list = (family: Family, names: readonly string[]): Snapshot =>
+const list = (family: Family, names: readonly string[], since?: ReadonlyMap<string, string>): Snapshot =>
   takeSnapshot(
     { id: family, kind: 'disposable', family, licence: 'MIT', origin: family, atLeast: 0 },
-    { version: '1', names },
+    { version: '1', names, ...(since && { since }) },
   );
 const catalogOf = (broad: readonly string[], telemetry: readonly string[]) =>
   allAtOnce(makingCatalog([list('broad', broad), list('telemetry', telemetry)], NO_TABLES, 'g'));
@@ -103,6 +103,28 @@ it('what a host is remembered with is as today, each group by what the lists say
   ]);
   expect(today).toMatchObject({ flagged: 3, innocent: 6, neighbours: ['both.com', 'one.com', 'x.both.com'] });
   expect(relisted(today, catalog).groups).toEqual(today.groups);
+});
+
+it('a guest that two families name for less than a month of its stay is told apart: it was there as an innocent', () => {
+  const names = ['known.com', 'month.com', 'broad.com', 'seen.com', 'new.com'];
+  const broad = new Map([
+    ['month.com', '2026-09-01'],
+    ['broad.com', '2026-10-17'],
+    ['seen.com', '2026-01-01'],
+    ['new.com', '2026-11-15'],
+  ]);
+  const telemetry = new Map([...broad, ['month.com', '2026-10-16'], ['broad.com', '2026-01-01']]);
+  telemetry.set('seen.com', '2026-10-17');
+  const lists = [list('broad', names, broad), list('telemetry', names, telemetry)];
+  const catalog = allAtOnce(makingCatalog(lists, NO_TABLES, 'g'));
+  const host = hostOf(guests(names, { sinceDay: '2026-05-01', lastDay: '2026-11-15' }));
+  const today = relisted(host, catalog);
+  expect(today.groups.map(({ corroborated, lately, entries }) => [corroborated, lately, entries])).toEqual([
+    [true, undefined, 'known.com month.com'],
+    [true, true, 'broad.com seen.com new.com'],
+  ]);
+  expect(relisted(today, catalog).groups).toEqual(today.groups);
+  expect(relisted(today, catalogOf(names, [])).groups[1]).not.toHaveProperty('lately');
 });
 
 it('is looked at in steps of twenty names, and shows at most fifty of them', () => {

@@ -344,7 +344,7 @@ it('learned hosts with few listed guests are a warning, and no company', () => {
   }
 });
 
-it('learned hosts where a domain was before are a warning, that says so, and no company', () => {
+it('learned hosts where a domain is established are a warning, that says so, and no company', () => {
   for (const by of ['name', 'address'] as const)
     for (const isFew of [undefined, true] as const) {
       const learned = { ...learnedBy(by).learned!, ...(isFew && { isFew }), isResident: true } as const;
@@ -354,7 +354,7 @@ it('learned hosts where a domain was before are a warning, that says so, and no 
           {
             signal: 'earlier_guest',
             detail: expect.stringMatching(
-              /also receives mail for .*, but this domain was seen there a month or more before/,
+              /also receives mail for .*, but this domain has been seen there for a month or more/,
             ),
           },
         ],

@@ -182,8 +182,43 @@ describe('of a host that was learned nobody is flagged', () => {
       expect([at, spared(at, listed(20), ...others, named('quiet.com', BEFORE))]).toEqual([at, 'quiet.com']);
   });
 
-  it('of one without listed guests nobody needs to be spared', () => {
-    expect(spared(HOST, customer)).toBe('');
+  const customers = named('firm.com', '2026-09-20');
+  const two = listed(2);
+  const young = { ...listed(100), lately: true } as const;
+  it.each<[string, string, GuestGroup[]]>([
+    ['where the surest alone are not enough', 'firm.com', [two]],
+    ['but where they are', '', [listed(3)]],
+    ['by any number that one family has', 'firm.com', [two, listed(100, { corroborated: false })]],
+    ['nor that sweeps alone found', 'firm.com', [two, listed(100, { keys: 0, swept: 1 })]],
+    ['nor that three keys ask for', 'firm.com', [two, listed(100, { keys: 0b0111, swept: 1 })]],
+    ['nor that fresh lists did not name once', 'firm.com', [two, listed(100, { keys: 1, swept: 2 })]],
+    ['nor that two families name lately', 'firm.com', [two, young]],
+    ['but of all these together, and one more', '', [two, listed(1), young]],
+  ])('who is established there, though they were first: %s', (_, expected, groups) => {
+    for (const at of [HOST, DOMAIN, ADDRESS, OWN])
+      expect([at, spared(at, ...groups, customers)]).toEqual([at, expected]);
+  });
+
+  it('because one list names some who speak for it', () => {
+    const firms = { ...unlisted(17, CAME), entries: 'firm.com' };
+    expect(isLearned(HOST, listed(4), firms)).toBe(false);
+    const poisoned = (days: number) => [
+      ...[listed(4), { ...firms, count: 14 }],
+      listed(3, { corroborated: false, days }),
+    ];
+    expect([3, 4].map(days => isLearned(HOST, ...poisoned(days)))).toEqual([true, true]);
+    expect([1, 3, 4].map(days => spared(HOST, ...poisoned(days)))).toEqual(['', 'firm.com', 'firm.com']);
+  });
+
+  it('by what one key has shown, one a fortnight, after it, but by what it has shown before', () => {
+    const shown = ['2026-07-01', '2026-07-15', '2026-07-29', '2026-08-12'].map(sinceDay =>
+      listed(1, { sinceDay, earned: true, keys: 1, swept: 2 }),
+    );
+    const on = (sinceDay: string) => spared(HOST, ...shown, named('firm.com', sinceDay));
+    expect(isLearned(HOST, ...shown, named('firm.com', '2026-07-01'))).toBe(true);
+    expect(['2026-07-01', '2026-07-29', '2026-07-30', '2026-09-01'].map(on)).toEqual([
+      ...['firm.com', 'firm.com', '', ''],
+    ]);
   });
 });
 

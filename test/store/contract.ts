@@ -782,6 +782,23 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(groups.find(({ entries }) => entries === 's0.com')!.sinceDay).toBe('2026-01-01');
     });
 
+    test.each([
+      ['one server is at a new day and another is not yet', ['15', '16', '15', '16', '15', '16'], 2, '16'],
+      ['it is seen on three days', ['14', '15', '15', '16'], 3, '16'],
+      ['a clock was days ahead', ['14', '29', '15', '16'], 3, '16'],
+    ])('the days on which a guest was seen are counted, where %s', async (_, days, count, last) => {
+      const { store, learn } = await learning();
+      for (const [at, one] of days.entries()) {
+        const day = `2026-11-${one}`;
+        await learn(guests(1, { day, sinceDay: day, days: 1, keys: 1 << at }), [], day);
+      }
+      const [host] = await store.listHosts(1, 1);
+      expect(host!.groups).toMatchObject([
+        { days: count, sinceDay: `2026-11-${days[0]}`, lastDay: `2026-11-${last}` },
+      ]);
+      expect(host!.groups[0]!.keys).toBe(2 ** days.length - 1);
+    });
+
     test('the last day is told on which any guest was seen', async () => {
       const { store, learn } = await learning();
       expect(await store.lastGuestDay()).toBe(null);
@@ -850,9 +867,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await learn(guests(3, { ...next, ...unlisted }));
       await learn(guests(1, { ...next, day: '2026-11-18', keys: 0b1000 }), [], '2026-11-18');
       expect(await groups()).toContain(`true true false 1 8 ${DAY} 3 1`);
-      // The first sweep says that it was there before.
+      // The first sweep says that it was there before; a day before the last one is not counted again.
       await learn(guests(1, { ...next, sinceDay: '2026-10-16', keys: 0 }));
-      expect(await groups()).toContain(`true true false 1 8 2026-10-16 4 1`);
+      expect(await groups()).toContain(`true true false 1 8 2026-10-16 3 1`);
     });
 
     test('guests that are unlisted are told by their names where they were seen on three days, and nobody else is', async () => {

@@ -115,6 +115,19 @@ describe('guests', () => {
   });
 });
 
+test('where there are as many shared hosts as may be, those that are seen as such again stay, and no other comes', async () => {
+  const db = openDatabase(path);
+  db.exec(`
+    WITH RECURSIVE each_one (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM each_one WHERE n < ${LEARNING.mostShared})
+    INSERT INTO host (name, shared_day) SELECT 'h' || n, '${SINCE}' FROM each_one`);
+  db.close();
+  await learn([], ['late.net', 'h2', `h${LEARNING.mostShared}`]);
+  expect(read(path, 'SELECT name FROM host WHERE shared_day = ? ORDER BY name', DAY)).toEqual([
+    { name: 'h150000' },
+    { name: 'h2' },
+  ]);
+});
+
 test('a shared host stays one until it was not seen as such for long, whatever guests it has', async () => {
   await learn(guests(20), ['mx.box.net', '5.61.1.1']);
   const shared = () => read(path, 'SELECT name FROM host WHERE shared_day IS NOT NULL ORDER BY name');

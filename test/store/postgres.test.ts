@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
-import type { Guest } from '../../src/core/guest.ts';
+import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { LEAST_TELLING } from '../../src/store/guests.ts';
@@ -679,6 +679,22 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     );
     const rest = going.map(({ host, domain }) => (host === 'mx.box.net' ? domain : host));
     expect(rest.slice(20)).toEqual([...Array(4).fill('mx.hoster.net'), 'd2.com', 'd0.com', 'd1.com']);
+  });
+
+  test('where there are as many shared hosts as may be, those that are seen as such again stay, and no other comes', async () => {
+    await empty();
+    const store = await open();
+    await query(`
+      INSERT INTO domain_risk.host (name, shared_day)
+      SELECT 'h' || n, '2026-08-17' FROM generate_series(1, ${LEARNING.mostShared}) AS n`);
+    const learn = (...shared: string[]) => store.learn([], shared, '2026-11-15', '2026-08-17');
+    const renewed = () =>
+      query(`SELECT name FROM domain_risk.host WHERE shared_day = '2026-11-15' ORDER BY name`);
+    await learn('late.net', 'h2', 'h150000', 'h2');
+    expect(await renewed()).toEqual([{ name: 'h150000' }, { name: 'h2' }]);
+    await query(`DELETE FROM domain_risk.host WHERE name = 'h3'`);
+    await learn('h4', 'h2', 'late.net');
+    expect(await renewed()).toEqual(['h150000', 'h2', 'h4', 'late.net'].map(name => ({ name })));
   });
 
   // 200,000 rows: what the file does there is tested with every run (hosts.test.ts), as are flags here.

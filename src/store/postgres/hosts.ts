@@ -6,7 +6,6 @@ import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
-  CHANGED,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
@@ -15,8 +14,8 @@ import {
   inTooMany,
   isGone,
   LEAST_TELLING,
-  RETURNED,
   readFirst,
+  returned,
 } from '../guests.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
 import { upsert } from '../table.ts';
@@ -126,17 +125,24 @@ const TAKE = `
   )
   INSERT INTO guest (${GUEST.names})
   SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= greatest($${GUEST.columns.length + 1}, more))
-  ${RETURNED}
-    WHERE ${CHANGED}`;
+  ${returned(day => `to_char(${day}::date + 1, 'YYYY-MM-DD')`)}`;
 
 const GO = `
   UPDATE guest SET elsewhere_day = seen.day
   FROM unnest($1::text[], $2::text[], $3::text[]) AS seen (domain, day, month_ago)
   WHERE guest.domain = seen.domain AND ${isGone('seen.day', 'seen.month_ago')}`;
 
+/** Those that are shared already first: they take no place, and in a full table they were forgotten on day 91 (2026-11-18). */
 const SHARE = `
+  WITH given AS (
+    SELECT DISTINCT name FROM unnest($1::text[]) AS name
+  ), again AS (
+    UPDATE host SET shared_day = $2 FROM given
+    WHERE host.name = given.name AND shared_day IS NOT NULL
+    RETURNING host.name
+  )
   INSERT INTO host (name, shared_day)
-  SELECT DISTINCT name, $2 FROM unnest($1::text[]) AS name
+  SELECT name, $2 FROM given WHERE name NOT IN (SELECT name FROM again)
   LIMIT greatest(0, $3 - (SELECT count(*) FROM host WHERE shared_day IS NOT NULL))
   ON CONFLICT (name) DO UPDATE SET shared_day = excluded.shared_day`;
 

@@ -7,7 +7,6 @@ import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
-  CHANGED,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
@@ -16,8 +15,8 @@ import {
   inTooMany,
   isGone,
   LEAST_TELLING,
-  RETURNED,
   readFirst,
+  returned,
 } from '../guests.ts';
 import { toBytes } from '../lines.ts';
 import { goneBefore, rowsToRemove } from '../prune.ts';
@@ -34,8 +33,8 @@ function guestWriter(db: DatabaseSync): (guests: readonly Guest[]) => void {
       EXISTS (SELECT 1 FROM guest WHERE host = name AND domain = ?2) AS known
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
-    INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places}) ${RETURNED}
-      WHERE ${CHANGED}`);
+    INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places})
+    ${returned(day => `date(${day}, '+1 day')`)}`);
   const countHosts = db.prepare('SELECT count(*) AS n FROM guest WHERE domain = ?');
   const leave = db.prepare(`DELETE FROM guest WHERE (host, domain) IN (${inTooMany('domain = ?')})`);
 
