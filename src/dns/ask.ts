@@ -1,7 +1,7 @@
 /** Puts one question to the servers until one of them answers or the time is up. */
 
 import { type Deadline, startDeadline } from './deadline.ts';
-import { type Found, find, isReceiving, publicAddresses } from './finding.ts';
+import { type Found, find, isReceiving, lesserOf, publicAddresses } from './finding.ts';
 import type { Word } from './sentinels.ts';
 import type { Others, Servers } from './servers.ts';
 import type { Server } from './settings.ts';
@@ -243,9 +243,4 @@ function isDenial(found: Found, type: QuestionType): boolean {
 function wordOf(type: QuestionType, isDenied: boolean, isDoubtful: boolean): Word {
   if (type === 'MX') return isDenied ? 'denial' : 'mx';
   return isDenied && isDoubtful ? 'no_address' : 'addresses';
-}
-
-/** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */
-function lesserOf(first: Found, second: Found): Found {
-  return [first, second].find(found => found.kind === 'none' && !found.nxdomain) ?? first;
 }

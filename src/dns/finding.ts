@@ -137,6 +137,11 @@ export function isReceiving(found: Found): boolean {
   );
 }
 
+/** Of two denials the one that leaves most open: where a name exists, its addresses are to be asked for. */
+export function lesserOf(first: Found, second: Found): Found {
+  return [first, second].find(found => found.kind === 'none' && !found.nxdomain) ?? first;
+}
+
 function hostOf({ data }: MxAnswer): string {
   return data.exchange.toLowerCase();
 }
