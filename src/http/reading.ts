@@ -99,8 +99,11 @@ export class Reading implements Job, Taker {
     if (wasInLane || this.intake.held !== undefined) this.goOn();
   }
 
+  /** Of a head of which the parser has a part by all of it: its key waited among strangers (2026-11-18). */
   caller(): Caller {
-    return this.#whose.of(this.parsing.isBetween ? this.intake.held : undefined, this.#line.lastSecret);
+    const { parsing, intake } = this;
+    const head = parsing.isInHead && intake.held ? parsing.headWith(intake.held) : intake.held;
+    return this.#whose.of(parsing.isBetween || parsing.isInHead ? head : undefined, this.#line.lastSecret);
   }
 
   work(until: number): number {

@@ -436,6 +436,17 @@ test('a head that comes in pieces waits in the row of its key', async () => {
   expect(state.asked).toEqual(['Bearer drk_late']);
 });
 
+test('a head of which the parser has a part waits in the row of its key, too', async () => {
+  const { state, socket, statuses } = await startPort();
+  socket.write(`GET ${CALL} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer drk_late\r\n`);
+  await pause(200);
+  state.isFull = true;
+  socket.write('X-More: 1\r\n\r\n');
+  await eventually('it is refused', () => statuses().length === 1);
+  expect(statuses()).toEqual([503]);
+  expect(new Set(state.asked)).toEqual(new Set(['Bearer drk_late']));
+});
+
 test('who was refused many times is read as soon as anybody', async () => {
   const { state, socket, statuses, sockets } = await startPort();
   state.isFull = true;
