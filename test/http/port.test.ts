@@ -515,7 +515,8 @@ test.runIf(process.platform === 'linux')(
       return one.on('error', () => {}).on('close', () => closed++);
     });
     let asked = 0;
-    for (; closed < 5 && asked < 40; asked++) {
+    // Forty are enough, and more where others have the processor: what the kernel keeps is looked at now and then.
+    for (; closed < 5 && asked < 400; asked++) {
       socket.write(head(PAID));
       for (const one of silent) if (!one.destroyed) one.write(head(PAID));
       await eventually('all are answered', () => port.inFlight === 0 && statuses().length === asked + 1);
