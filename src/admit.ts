@@ -26,8 +26,6 @@ export interface Admit {
   spend(caller: Credentials, waiter: Waiter<Passed>, names?: number): void;
   /** Why it would not be let in, before there is anything to count. Whom it lets in may still be refused then. */
   refusal(caller: Credentials): Promise<Refusal | undefined>;
-  /** Reads the newest keys: after a restart nobody is a stranger with its first call. */
-  remember(): Promise<void>;
   /**
    * The id of the key by which a call waits to be counted, where that is known from before, would let it in and has so many
    * names left, as far as is remembered. Asks nobody.
@@ -60,7 +58,7 @@ interface AdmitParts extends Omit<MetersParts, 'ticks'> {
 
 export function createAdmit(parts: AdmitParts): Admit {
   const { store, clock, ticks = () => performance.now(), buckets } = parts;
-  const { peek, put, recall, inspect } = createKeyring(store, clock);
+  const { peek, recall, inspect } = createKeyring(store, clock);
   const meters = new Meters({ store, clock, ticks, buckets });
 
   async function open(caller: Credentials, known: typeof recall): Promise<OpenedKey | Refusal> {
@@ -78,12 +76,6 @@ export function createAdmit(parts: AdmitParts): Admit {
       const secret = secretOf(caller);
       if (secret === undefined) return waiter.resolve(refuse('unauthorized'));
       new Spending(spending, { caller, secret, digest: remembered(caller, secret), names }, waiter).begin();
-    },
-
-    async remember() {
-      // Read before the keys are: a count by what was changed meanwhile is not granted by it.
-      const revision = await store.revision();
-      for (const key of await store.listKeys(MOST_KEYS)) put(key, revision);
     },
 
     async refusal(caller) {
@@ -119,17 +111,9 @@ export function createAdmit(parts: AdmitParts): Admit {
   };
 }
 
-const MOST_KEYS = 10_000;
-
 /** Key records as they were read last. */
 function createKeyring(store: Store, clock: Clock) {
-  const keys = lru<OpenedKey>(MOST_KEYS);
-
-  function put(key: KeyRecord, revision: number): void {
-    const opened = openKey(key, revision);
-    for (const digest of [key.digest, key.previousDigest])
-      if (digest !== null && isLive(key, digest, clock())) keys.set(digest, opened);
-  }
+  const keys = lru<OpenedKey>(10_000);
 
   async function read(digest: string): Promise<OpenedKey | undefined> {
     const { key, revision } = await store.keyByDigest(digest);
@@ -155,7 +139,7 @@ function createKeyring(store: Store, clock: Clock) {
     return keyRefusal(cached, digest, caller, clock()) ?? cached;
   }
 
-  return { peek: (digest: string) => keys.peek(digest), put, recall, inspect };
+  return { peek: (digest: string) => keys.peek(digest), recall, inspect };
 }
 
 async function countDays(store: Store, key: KeyRecord, days: readonly string[]): Promise<DayCount[]> {

@@ -192,8 +192,8 @@ async function start(parts: Starting): Promise<Service> {
     log.info({ snapshot: next.generation, domains: next.size }, 'the feeds were updated');
   });
   const following = followNext(parts, { catalog, adopting, make: maker });
-  // Whatever they say: the thread that counts is up before the first call comes.
-  await Promise.allSettled([store.ready(), admit.remember()]);
+  // Whatever it says: the thread that counts is up before the first call comes.
+  await store.ready().catch(() => {});
   ports.open({ admit, doors });
   for (const one of ports.all) one.add(callers);
   ports.operators.add(ofOperators);

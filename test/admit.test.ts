@@ -36,7 +36,6 @@ function world(facts: Partial<KeyRecord> = {}) {
       return waiter.resolve({ outcome: 'granted', used: ++at.used });
     },
     revision: async () => at.revision,
-    listKeys: async () => [at.key],
     used: async () => at.used,
     usageDays: async () => [
       { keyId: 'k1', day: '2026-11-13', used: 4 },
@@ -338,18 +337,6 @@ test('a key that was revoked before its next call is refused before a body is re
   change({ revokedAt: at.now });
   expect(await admit.refusal(caller())).toMatchObject({ refused: 'unauthorized' });
   expect(admit.waiting(caller(), 1)).toBeUndefined();
-});
-
-test('keys that were there before a start are known before their first call, both secrets of one that is being rotated', async () => {
-  const old = secretFrom(new Uint8Array(32).fill(8));
-  const rotated = { previousDigest: digestOf(old), previousUntil: NOVEMBER + 1_000 };
-  const { at, admit } = world(rotated);
-  const known = (secret: string) => admit.known(`Bearer ${secret}`, '192.0.2.1', ORIGIN);
-  expect([known(SECRET), known(old)]).toEqual([undefined, undefined]);
-  await admit.remember();
-  expect([known(SECRET), known(old), at.reads]).toEqual(['k1', 'k1', 0]);
-  at.now = rotated.previousUntil;
-  expect([known(SECRET), known(old)]).toEqual(['k1', undefined]);
 });
 
 test('days without a call are told as days without a call', async () => {

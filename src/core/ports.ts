@@ -159,8 +159,8 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
    * what the other did.
    */
   updateKey(key: KeyRecord, was: KeyRecord, act: Act): Promise<boolean>;
-  /** The oldest first; up to so many where given, the newest of all. */
-  listKeys(most?: number): Promise<KeyRecord[]>;
+  listKeys(): Promise<KeyRecord[]>;
+
   setOverride(override: Override, act: Act): Promise<void>;
   /** All of them or none, decided by what stood under the mark `was`; false when another change came between. */
   setOverrides(

@@ -66,12 +66,9 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
         );
         return rows.map(row => ({ key: postgres.record(row), used: Number(row.used) }));
       }, LISTING_MS),
-    listKeys: (most?: number) =>
+    listKeys: () =>
       run(async session => {
-        const { rows } =
-          most === undefined
-            ? await session.query(`SELECT ${names} FROM key ORDER BY created_at, id`)
-            : await session.query(`SELECT ${names} FROM key ORDER BY created_at DESC LIMIT $1`, [most]);
+        const { rows } = await session.query(`SELECT ${names} FROM key ORDER BY created_at, id`);
         return rows.map(postgres.record);
       }),
   };

@@ -52,12 +52,6 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
         )
         .all(month, share, expiresBy, after)
         .map(row => ({ key: sqlite.record(row), used: Number(row.used) })),
-    listKeys: (most?: number) =>
-      most === undefined
-        ? db.prepare(`SELECT ${names} FROM key ORDER BY created_at, id`).all().map(sqlite.record)
-        : db
-            .prepare(`SELECT ${names} FROM key ORDER BY created_at DESC LIMIT ?`)
-            .all(most)
-            .map(sqlite.record),
+    listKeys: () => db.prepare(`SELECT ${names} FROM key ORDER BY created_at, id`).all().map(sqlite.record),
   };
 }

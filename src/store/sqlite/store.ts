@@ -143,7 +143,7 @@ function records(direct: Ask, bulk: Ask) {
     createFirstKey: (key, act) => direct('createFirstKey', [key, act]),
     updateKey: (key, was, act) => direct('updateKey', [key, was, act]),
     endingKeys: query => bulk('endingKeys', [query]),
-    listKeys: most => direct('listKeys', [most]),
+    listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
     setOverrides: (overrides, was, act, more = []) =>
       direct('setOverrides', [overrides, was, act, more], NO_DEADLINE),
