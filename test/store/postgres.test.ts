@@ -588,6 +588,18 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect([error instanceof StoreUnavailable, (error as pg.DatabaseError).code]).toEqual([false, code]);
   });
 
+  test('what an update reads may take longer than a call may wait', async () => {
+    await empty();
+    const store = await open();
+    const asked = { day: '2026-11-01', server: 's', names: 'a.com' };
+    await store.keepAsked(asked, '2026-10-20');
+    for (const table of ['asked', 'snapshot'])
+      await query(`ALTER TABLE domain_risk.${table} RENAME TO ${table}_rows;
+        CREATE VIEW domain_risk.${table} AS SELECT ${table}_rows.* FROM domain_risk.${table}_rows, (SELECT pg_sleep(1.2)) AS late`);
+    onTestFinished(empty);
+    expect(await Promise.all([store.askedNames(), store.snapshot('castle')])).toEqual([[asked], undefined]);
+  });
+
   test('overrides are read though that takes longer than a call may wait: no server starts without them', async () => {
     await empty();
     const store = await open();

@@ -10,7 +10,7 @@ import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import type { Session } from './session.ts';
-import { inTurn, TURN } from './turn.ts';
+import { inTurn, readIn, TURN } from './turn.ts';
 
 const { names, postgres } = FEED_CHECK;
 
@@ -57,8 +57,9 @@ export function createFeedChecks({ run }: Connections) {
         const statement = `SELECT day, server,
             substr(names || ' ', 1, (${MOST_READ} / count(*) OVER (PARTITION BY day))::int) AS names
           FROM asked ORDER BY day DESC, server`;
-        const rows = (await session.query(statement)).rows.map(ASKED.postgres.record);
-        return rows.map(row => ({ ...row, names: wholeOf(row.names) }));
+        // 28 MB at the most, 1.9 s of the database's processor time (2026-11-18).
+        const rows = await readIn(session, BACKGROUND_MS, statement);
+        return rows.map(ASKED.postgres.record).map(row => ({ ...row, names: wholeOf(row.names) }));
       }, BACKGROUND_MS),
   };
 }

@@ -9,7 +9,7 @@ import type { Connections } from './connect.ts';
 import type { Revisions } from './revision.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import type { Session } from './session.ts';
-import { CHUNK } from './turn.ts';
+import { CHUNK, readIn } from './turn.ts';
 
 const { names, postgres } = OVERRIDE;
 
@@ -52,13 +52,7 @@ const changingOne =
 export function createOverrides({ run }: Connections, revisions: Revisions) {
   const { change } = revisions;
   const changeOne = changingOne(revisions);
-  const readAll = (text: string) =>
-    run(async session => {
-      await session.query(`BEGIN; SET LOCAL statement_timeout = ${ALL_MS}`);
-      const { rows } = await session.query(text);
-      await session.query('COMMIT');
-      return rows;
-    }, ALL_MS);
+  const readAll = (text: string) => run(session => readIn(session, ALL_MS, text), ALL_MS);
 
   return {
     setOverride: async (override: Override, act: Act) => {

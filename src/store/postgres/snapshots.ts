@@ -10,7 +10,7 @@ import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import { swapsCheck } from './feed-checks.ts';
 import type { Session } from './session.ts';
-import { inTurn, TURN } from './turn.ts';
+import { inTurn, readIn, TURN } from './turn.ts';
 
 const { names } = SNAPSHOT;
 
@@ -69,7 +69,8 @@ export function createSnapshots({ run }: Connections) {
     pastSnapshots: () => run(session => headsIn(session, PAST_SNAPSHOT.name)),
     snapshot: (feed: string) =>
       run(async (session): Promise<AcceptedSnapshot | undefined> => {
-        const { rows } = await session.query(`SELECT ${names} FROM snapshot WHERE feed = $1`, [feed]);
+        const statement = `SELECT ${names} FROM snapshot WHERE feed = $1`;
+        const rows = await readIn(session, BACKGROUND_MS, statement, [feed]);
         return rows.map(SNAPSHOT.postgres.record)[0];
       }, BACKGROUND_MS),
     acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, where: Accepting = {}) =>
