@@ -7,7 +7,7 @@ const FEWEST_TURNS = 32;
 const MOST_MS = 20;
 
 /** Where more come than were taken, strangers are served for so long before the next are. */
-const STRANGERS_MS = 2.5;
+const STRANGERS_MS = 5;
 
 export class Accepting {
   /** A connection came in this turn, or in the one before: there may be more behind it. */

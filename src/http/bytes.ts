@@ -54,6 +54,10 @@ export function isBlank(bytes: Buffer): boolean {
   return bytes.every(byte => byte === CR || byte === LF);
 }
 
+const PREFLIGHT = 'OPTIONS ';
+
+export const isPreflight = (bytes: Buffer) => bytes.toString('latin1', 0, PREFLIGHT.length) === PREFLIGHT;
+
 const PROBES = ['GET /livez ', 'GET /readyz '];
 /** Where the letters are that no call of the API has there. */
 const TELLING = 'GET /'.length;

@@ -31,6 +31,8 @@ test('who brings what may be a key and is not known yet claims to be no stranger
   const wrong = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
   const of = (sent: string) => whose.of(head('/1', `Authorization: ${sent}`), newLastSecret());
   expect(of(`Bearer ${secret}`)).toEqual({ name: 'claim 192.0.2.1', kind: 'claim' });
+  const preflight = Buffer.from(head('/1').toString().replace('GET', 'OPTIONS'));
+  expect(whose.of(preflight, newLastSecret())).toEqual({ name: 'claim 192.0.2.1', kind: 'claim' });
   for (const sent of [`Bearer ${wrong}`, `Basic ${secret}`, 'Bearer']) expect(of(sent)).toEqual(STRANGER);
 });
 
