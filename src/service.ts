@@ -243,7 +243,7 @@ function followNext(
 }
 
 /** Twice, after the 7 seconds that answering takes at most: gone within ten, on a busy machine too. */
-const LAST_WORDS_MS = 800;
+const LAST_WORDS_MS = 600;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   await Promise.race([work, pause(ms, undefined, { ref: false })]);
