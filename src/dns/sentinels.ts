@@ -5,8 +5,15 @@ import { type Deadline, startDeadline } from './deadline.ts';
 import type { Found } from './finding.ts';
 import { probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { keepsAddressesBack, type Lied, liesSince, problemOf, type ServerProblem } from './testimony.ts';
-import { Hearing, noteTurn, release, unwatch, type Watched, watch } from './watched.ts';
+import {
+  keepsAddressesBack,
+  type Lied,
+  liesSince,
+  problemOf,
+  type ServerProblem,
+  turnedNow,
+} from './testimony.ts';
+import { Hearing, release, unwatch, type Watched, watch } from './watched.ts';
 
 /**
  * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
@@ -157,7 +164,7 @@ export class Sentinels {
       watched.later.ask(now, (name, registered) => {
         this.#parts.forget(name);
         if (registered === undefined) return;
-        noteTurn(watched, registered, this.#parts.ticks());
+        turnedNow(watched.turned, registered, this.#parts.ticks());
         this.#want(watched, DENIAL_GAP_MS);
       });
       if (watched.isOpen) continue;

@@ -4,7 +4,7 @@ import type { Ticks } from '../core/ports.ts';
 import { Later } from './later.ts';
 import type { Invented, Probe } from './probe.ts';
 import type { Server } from './settings.ts';
-import { type Said, type ServerProblem, saidNow, turnedNow } from './testimony.ts';
+import { type Said, type ServerProblem, saidNow } from './testimony.ts';
 
 export interface Watched {
   readonly server: Server;
@@ -53,11 +53,6 @@ export function watch(server: Server): Watched {
 /** Lets all go on who wait. */
 export function release(waiting: (() => void)[]): void {
   for (const go of waiting.splice(0)) go();
-}
-
-/** It gave what it had denied, of this registered name. */
-export function noteTurn({ turned }: Watched, name: string, now: number): void {
-  turnedNow(turned, name, now);
 }
 
 /** Ends all that is under way, and lets those go on who wait for it. */
