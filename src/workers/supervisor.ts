@@ -182,13 +182,11 @@ export class Supervisor {
     const id = ++this.#asked;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    const { thread } = place;
     this.#waiting.set(id, told => {
-      // What one that died meanwhile has told is not its successor's.
-      if (place.thread === thread) take(place.worker, told as Told[T]);
+      take(place.worker, told as Told[T]);
       resolve();
     });
-    post(thread, { ask: topic, id });
+    post(place.thread, { ask: topic, id });
     return promise.finally(() => {
       clearTimeout(timer);
       this.#waiting.delete(id);
