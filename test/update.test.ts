@@ -1039,7 +1039,7 @@ describe('an update by a clock that is wrong', () => {
       }
       expect(read).not.toHaveBeenCalled();
       expect(await problem()).toMatch(
-        /clock .* says 202\d-.* but an update ran on 2026-11-01.*set it \(NTP\)/,
+        /clock .* says 202\d-.* but an update ran on 2026-11-01.*set that clock \(NTP\)/,
       );
       expect(await stored()).toMatchObject({ names: many(40) });
       // By the right one it goes on at once.

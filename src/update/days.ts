@@ -49,4 +49,4 @@ async function lookFrom(store: Looked): Promise<Looks | undefined> {
 
 /** The file's machine is this one. */
 const behind = (now: number, { previous, last }: Looks): string =>
-  `the clock of the store's machine says ${toSecond(now)}, but an update ran on ${toSecond(previous)}: set it (NTP); if it is right, updates continue at ${toSecond(last + SECOND_DAY_MS)}`;
+  `the clock of the store's machine says ${toSecond(now)}, but an update ran on ${toSecond(previous)}: set that clock (NTP); if it is right, updates continue at ${toSecond(last + SECOND_DAY_MS)}`;
