@@ -704,7 +704,9 @@ describe('what a new version would change for names that were asked here lately'
     ]);
     expect(held!.waiting).toEqual(regulars.slice(3, 6));
     expect(held!.problems).toEqual([expect.stringContaining('beside 3 that other lists flagged')]);
-    // After a month they are none of that month any more.
+    // After a month they are none of that month any more, if it was one: one look at the clock is not enough.
+    const ahead = { ...on, now: FIRST + 30 * DAY, looks: ranUntil(FIRST + DAY) };
+    expect((await updateAll([second!], ahead))[0]!.outcome).toBe('waiting');
     const [later] = await updateAll([second!], { ...on, now: FIRST + 30 * DAY });
     expect(later!.outcome).toBe('accepted');
   });
@@ -1067,10 +1069,14 @@ describe('an update by a clock that is wrong', () => {
     ]);
   });
 
-  it('that is wrong by less than a day makes no name older', async () => {
+  it('that is wrong by less than a day makes no name older, and by two it is refused', async () => {
     await on(0, many(40));
     expect((await on(-0.9, many(41))).outcome).toBe('accepted');
     expect(new Set((await ages()).values())).toEqual(new Set([0]));
+    for (const day of [1, 2]) await on(day, many(41 + day));
+    expect((await on(1.1, many(44))).outcome).toBe('accepted');
+    expect((await ages()).get('n43.com')).toBe(2);
+    expect((await on(0, many(44))).outcome).toBe('refused');
   });
 
   it('is refused for a day where it was days ahead before, and then goes on by what it says now', async () => {
