@@ -135,13 +135,13 @@ export function joinCatalog({ feedsOff }: Pick<Config, 'feedsOff'>, handed: Hand
 /** For an update of these, by a command or by the service itself. */
 export function updateParts(
   config: FeedsConfig,
-  store: UpdateParts['store'],
+  store: UpdateParts['store'] & Pick<Store, 'moment'>,
   sources: readonly FreshSource[],
   actor: Actor,
 ): UpdateParts {
   const { feeds: installed, tables } = SOURCES;
   const catalog = () => loadCatalog(config, () => {}, store);
-  return { store, sources, installed, tables, catalog, packing: PACKING, clock: Date.now, actor };
+  return { store, sources, installed, tables, catalog, packing: PACKING, clock: store.moment, actor };
 }
 
 /** For commands; a server has a log. */

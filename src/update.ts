@@ -2,16 +2,17 @@
 
 import type { Actor } from './core/audit.ts';
 import type { Catalog } from './core/catalog.ts';
-import { dayAt } from './core/days.ts';
 import { doubtOf } from './core/doubt.ts';
 import { FeedError, type FeedSource, type FreshSource, type Packing, type Snapshot } from './core/feed.ts';
 import { checkAfter } from './core/freshness.ts';
 import { isSame, keepingNames, problemsOf } from './core/gate.ts';
-import { type Clock, type Store, StoreUnavailable } from './core/ports.ts';
+import type { Held } from './core/known.ts';
+import { type Store, StoreUnavailable } from './core/ports.ts';
 import type { TableTexts } from './core/tables.ts';
 import { turnoverOf } from './core/turnover.ts';
 import { accept } from './update/accept.ts';
 import { actOf, type Version } from './update/act.ts';
+import { daysAt } from './update/days.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
 import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, isNoted, note } from './update/note.ts';
@@ -48,6 +49,8 @@ export interface UpdateParts {
     | 'acceptSnapshot'
     | 'feedChecks'
     | 'noteCheck'
+    | 'lease'
+    | 'swapLease'
   >;
   /** Each feed as it is today. */
   readonly sources: readonly FreshSource[];
@@ -57,7 +60,8 @@ export interface UpdateParts {
   /** The lists in use, which each new one is held against. */
   readonly catalog: () => Promise<Catalog>;
   readonly packing: Packing;
-  readonly clock: Clock;
+  /** One for all servers: each by its own would date names for all. */
+  readonly clock: () => number | Promise<number>;
   readonly actor: Actor;
   /** How long a list may take to come. */
   readonly comingMs?: number;
@@ -159,24 +163,23 @@ async function update(
   const { feed } = source;
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
-  const now = parts.clock();
+  const now = await parts.clock();
+  const { problem, ...days } = await daysAt(now, parts.store, dryRun);
+  const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
+  const isBehind = problem !== null && !force;
+  if (isBehind) return { ...nothing, after: null, outcome: 'refused', problems: [problem] };
   const tried = await checkOf(feed.id, parts.store);
   // Whoever names a feed after going back with it goes on with what its server has, be it what is in use.
   const goesOn = !parts.unlessHeld;
   const last = force || goesOn ? undefined : lastTag(source, inUse, tried, now);
   const read = await readFresh(source, inUse.snapshot, last, parts.comingMs);
-  const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
   if (read instanceof FeedError)
     return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)] };
   if (read === null) return { ...nothing, after: before, outcome: 'unchanged', problems: [] };
   const { snapshot: fresh, fallback } = read;
-  const today = dayAt(now);
-  const held = { ...(await once.known()), installed: inUse.installed, today };
-  const problems = problemsOf(fresh, inUse.snapshot, held);
-  const { doubtful } = doubtOf(fresh, inUse.snapshot, held);
-  const { moved } = turnoverOf(fresh, inUse.snapshot, today);
-  const lately = flaggedLately(inUse.snapshot, today);
-  const next = keepingNames(fresh, inUse.snapshot, today, doubtful, moved, lately);
+  const held = { ...(await once.known()), installed: inUse.installed, ...days };
+  const problems = [...(problem === null ? [] : [problem]), ...problemsOf(fresh, inUse.snapshot, held)];
+  const next = nextOf(fresh, inUse.snapshot, held);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
@@ -184,8 +187,8 @@ async function update(
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const check = await checkOf(feed.id, parts.store);
   const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog: once.catalog }, now);
-  const others = flaggedElsewhere(feed, await once.snapshots(), today);
-  const names = waitingIn(flips, check, lately.keys(), others);
+  const others = flaggedElsewhere(feed, await once.snapshots(), days.agedBy);
+  const names = waitingIn(flips, check, next.flagged.keys(), others);
   if (names.length > 0) {
     const { problem, outcome, waiting } = problemOf(names, feed, check, others.length);
     problems.push(problem);
@@ -193,10 +196,10 @@ async function update(
   }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const turnover = turnoverIn(next, inUse.snapshot);
-  const kept = keepingFlags(next, flips, check, outcome === 'forced', today);
+  const kept = keepingFlags(next, flips, check, outcome === 'forced', days.today);
   const changed = { ...told, outcome, turnover, flips, tag: keptTag(read.tag, kept, now) } as const;
   if (!dryRun) {
-    const act = actOf(changed, fallback ?? feed.origin, parts.clock(), parts.actor);
+    const act = actOf(changed, fallback ?? feed.origin, await parts.clock(), parts.actor);
     const noted = { was: check ?? null, next: checkAfter(check, triedOf(changed), act.at) };
     const { store, packing, unlessHeld } = parts;
     const where = { unlessHeld, addedAt: source.addedAt, others: await once.others(feed.id), check: noted };
@@ -206,6 +209,15 @@ async function update(
   }
   once.took(kept);
   return changed;
+}
+
+/** With what is kept of the version in use. */
+function nextOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held & Required<Pick<Held, 'agedBy'>>) {
+  const { today, agedBy } = held;
+  const { doubtful } = doubtOf(fresh, inUse, held);
+  const { moved } = turnoverOf(fresh, inUse, today, agedBy);
+  const flagged = flaggedLately(inUse, today, agedBy);
+  return keepingNames(fresh, inUse, today, doubtful, moved, flagged, agedBy);
 }
 
 function versionOf({ version, names }: Snapshot): Version {

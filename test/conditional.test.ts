@@ -63,14 +63,14 @@ afterAll(async () => {
 
 let name: string;
 let place: string;
-let day: number;
+/** Goes on from test to test: an update by a clock that is behind the last one is refused. */
+let day = 0;
 beforeEach(({ task }) => {
   name = `list-${task.id.replace(/[^0-9]/g, '')}`;
   place = `${base}/list.txt?secret=1`;
   asked = [];
   list = listOf(100);
   answer = honest;
-  day = 0;
 });
 
 /** As on the next day. */

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildCatalog } from '../src/assemble.ts';
 import type { Act } from '../src/core/audit.ts';
-import { dayText } from '../src/core/days.ts';
+import { dayAt, dayText } from '../src/core/days.ts';
 import { type Feed, FeedError, type FeedSource, type FreshSource, type RawFeed } from '../src/core/feed.ts';
 import { canariesOf } from '../src/core/folding.ts';
+import type { Lease } from '../src/core/lease.ts';
 import { type Store, StoreUnavailable } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
@@ -64,6 +65,16 @@ interface Options {
   catalog?: UpdateParts['catalog'];
   comingMs?: number;
   tables?: TableTexts;
+  /** What earlier updates saw of the clock; where left out, they ran every day until now. */
+  looks?: Lease[];
+}
+
+function ranUntil(now: number): Lease[] {
+  return [{ name: 'feeds.clock', holder: null, until: now - DAY, dueAt: now - DAY }];
+}
+
+function looking(looks: Lease[]): Pick<Store, 'lease' | 'swapLease'> {
+  return { lease: async () => looks[0], swapLease: async look => looks.splice(0, 1, look).length < 2 };
 }
 
 function updateAll(sources: readonly FreshSource[], options: Options = {}) {
@@ -76,7 +87,7 @@ function updateAll(sources: readonly FreshSource[], options: Options = {}) {
   } = options;
   return updateFeeds(
     {
-      store: options.store ?? store,
+      store: { ...(options.store ?? store), ...looking(options.looks ?? ranUntil(now)) },
       sources,
       installed,
       tables: async () => options.tables ?? FEW_TABLES,
@@ -295,16 +306,19 @@ it('a popularity list may exchange a fifth of its names in a month, in however m
   const popular: Feed = { ...feed, id: `${feed.id}-popular`, kind: 'popular' };
   const largest = [...canariesOf(parseTables(await readTables()))];
   const used = many(500, 'used');
-  const on = async (day: number, count: number) => {
+  const on = async (day: number, count: number, more: Options = {}) => {
     const names = [...largest, ...used.slice(count), ...many(count, 'stranger')];
-    return (await updateAll([source(names, popular)], { installed: [], now: FIRST + day * DAY }))[0]!.outcome;
+    const options = { installed: [], now: FIRST + day * DAY, ...more };
+    return (await updateAll([source(names, popular)], options))[0]!.outcome;
   };
   expect(await on(0, 0)).toBe('accepted');
   expect(await on(1, 60)).toBe('accepted');
   expect(await on(2, 100)).toBe('accepted');
+  // Nor does one look at a clock that is ahead make a month.
+  expect(await on(40, 101, { looks: ranUntil(FIRST + 3 * DAY) })).toBe('accepted');
   expect(await on(3, 160)).toBe('refused');
   expect(await on(3, 500)).toBe('refused');
-  expect(await on(31, 160)).toBe('accepted');
+  expect(await on(33, 160)).toBe('accepted');
 });
 
 it('a list that loses its names in small steps is held against the installed one', async () => {
@@ -690,7 +704,9 @@ describe('what a new version would change for names that were asked here lately'
     ]);
     expect(held!.waiting).toEqual(regulars.slice(3, 6));
     expect(held!.problems).toEqual([expect.stringContaining('beside 3 that other lists flagged')]);
-    // After a month they are none of that month any more.
+    // After a month they are none of that month any more, if it was one: one look at the clock is not enough.
+    const ahead = { ...on, now: FIRST + 30 * DAY, looks: ranUntil(FIRST + DAY) };
+    expect((await updateAll([second!], ahead))[0]!.outcome).toBe('waiting');
     const [later] = await updateAll([second!], { ...on, now: FIRST + 30 * DAY });
     expect(later!.outcome).toBe('accepted');
   });
@@ -763,6 +779,9 @@ describe('what a new version would change for names that were asked here lately'
     const flagged = await buildCatalog(inUse, () => {});
     const on = (now: number) => ({ now, catalog: async () => flagged });
     expect((await tryAll(step(6), { ...on(FIRST + 40 * DAY), dryRun: true })).outcome).toBe('accepted');
+    // By one look at a clock that is ahead they are still those of this month.
+    const ahead = { ...on(FIRST + 40 * DAY), looks: ranUntil(FIRST + DAY) };
+    expect((await tryAll([...step(3), 'one-more.com'], ahead)).outcome).toBe('accepted');
     const waits = await tryAll(step(6), on(FIRST + DAY));
     expect(waits).toMatchObject({ outcome: 'waiting', waiting: { length: 6 } });
     const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
@@ -995,4 +1014,104 @@ it('where nothing could be read, the lists in use are not even loaded', async ()
   const behind = { ...feed, id: `${feed.id}-behind` };
   const done = await updateAll([source(many(101)), source(many(101), behind)], { catalog: soon });
   expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
+});
+
+describe('an update by a clock that is wrong', () => {
+  let looks: Lease[];
+  beforeEach(() => {
+    looks = ranUntil(FIRST);
+  });
+  const on = (days: number, read: readonly string[], more: Options = {}) =>
+    update(read, { now: FIRST + days * DAY, installed: [], looks, ...more });
+  const ages = async () => {
+    const { names, since } = (await stored())!;
+    return new Map(names.map((name, at) => [name, since[at]! - dayAt(FIRST)]));
+  };
+  const problem = async () => (await store.feedChecks()).find(one => one.feed === feed.id)!.problem;
+
+  it.each([-2, -31, -400])(
+    'that is %i days behind is refused and says so, and no name gets older',
+    async by => {
+      expect((await on(0, many(40))).outcome).toBe('accepted');
+      const read = vi.fn(async () => ({ version: 'new', names: many(41) }));
+      const now = FIRST + by * DAY;
+      for (const later of [0, 3_600_000, DAY - 1]) {
+        const [done] = await updateAll([{ feed, read }], { now: now + later, installed: [], looks });
+        expect(done).toMatchObject({ outcome: 'refused', after: null });
+      }
+      expect(read).not.toHaveBeenCalled();
+      expect(await problem()).toMatch(
+        /clock .* says 202\d-.* but an update ran on 2026-11-01.*set that clock \(NTP\)/,
+      );
+      expect(await stored()).toMatchObject({ names: many(40) });
+      // By the right one it goes on at once.
+      expect((await on(0.4, many(41))).outcome).toBe('accepted');
+      expect([await problem(), new Set((await ages()).values())]).toEqual([null, new Set([0])]);
+    },
+  );
+
+  it('that is behind what the version before this one has checked is refused, too', async () => {
+    await on(0, many(40));
+    expect((await on(-400, many(41), { looks: [] })).outcome).toBe('refused');
+  });
+
+  it('that is behind can be forced: names are as old as they were', async () => {
+    await on(0, many(40));
+    expect(await on(-400, many(41), { force: true })).toMatchObject({
+      outcome: 'forced',
+      problems: [expect.stringContaining('clock')],
+    });
+    expect((await on(1, many(42))).outcome).toBe('accepted');
+    expect([...(await ages())].slice(-3)).toEqual([
+      ['n39.com', 0],
+      ['n40.com', 0],
+      ['n41.com', 1],
+    ]);
+  });
+
+  it('that is wrong by less than a day makes no name older, and by two it is refused', async () => {
+    await on(0, many(40));
+    expect((await on(-0.9, many(41))).outcome).toBe('accepted');
+    expect(new Set((await ages()).values())).toEqual(new Set([0]));
+    for (const day of [1, 2]) await on(day, many(41 + day));
+    expect((await on(1.1, many(44))).outcome).toBe('accepted');
+    expect((await ages()).get('n43.com')).toBe(2);
+    expect((await on(0, many(44))).outcome).toBe('refused');
+  });
+
+  it('is refused for a day where it was days ahead before, and then goes on by what it says now', async () => {
+    for (const day of [0, 400, 401, 402])
+      expect((await on(day, many(40 + (day % 399)))).outcome).toBe('accepted');
+    for (const day of [2, 2.9]) expect((await on(day, many(45))).outcome).toBe('refused');
+    expect(await problem()).toContain('2026-11-04T12:00:00Z');
+    expect((await on(3, many(45))).outcome).toBe('accepted');
+    expect((await on(4, many(46))).outcome).toBe('accepted');
+    expect([...(await ages())].slice(-3)).toEqual([
+      ['n43.com', 3],
+      ['n44.com', 3],
+      ['n45.com', 4],
+    ]);
+  });
+
+  it('takes no kept name away from a rotating list before a second day says the same', async () => {
+    feed = { ...feed, rotates: 100 };
+    const shown = many(100, 'shown');
+    for (const day of [0, 1, 2]) await on(day, many(100, 'left'));
+    for (const day of [3, 4, 104, 104.5, 4.5, 5])
+      expect([day, (await on(day, shown)).after?.names]).toEqual([day, 200]);
+    expect((await ages()).get('left0.com')).toBe(0);
+    // After a rest of a hundred days they go one day later.
+    expect((await on(105, shown)).after?.names).toBe(200);
+    expect((await on(106, shown)).after?.names).toBe(100);
+  });
+
+  it('does not begin the count of a month anew', async () => {
+    const used = many(20, 'used');
+    const bring = (day: number, ...names: string[]) => on(day, [...many(100), ...names], { popular: used });
+    await bring(0, ...used.slice(0, 10));
+    expect((await bring(1, ...used)).outcome).toBe('refused');
+    // Nothing of them in it, so that it is accepted and what it keeps is stored.
+    expect((await bring(32, 'new.com')).outcome).toBe('accepted');
+    expect((await bring(1, ...used.slice(10))).outcome).toBe('refused');
+  });
 });

@@ -5,12 +5,16 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { openStore } from '../src/compose.ts';
+import { openStore, updateParts } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { FeedError } from '../src/core/feed.ts';
+import { reading } from '../src/core/snapshot.ts';
+import { allAtOnce } from '../src/core/steps.ts';
 import { download } from '../src/feeds/download.ts';
+import { freshFeeds } from '../src/feeds/fresh.ts';
+import { PACKING } from '../src/feeds/pack.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
-import { noteFailed } from '../src/update.ts';
+import { noteFailed, updateFeeds } from '../src/update.ts';
 import { begunIn, markBegun, markEnded } from '../src/workers/begun.ts';
 import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
@@ -143,6 +147,7 @@ describe('in a thread of its own', () => {
   }
 
   const MIB = 2 ** 20;
+  const DAY = 86_400_000;
   const ownList = (name: string, place: string, format: 'json' | 'lines' | 'csv' = 'lines') =>
     ({ name, place, kind: 'popular', format, verified: false, addedAt: 1 }) as const;
 
@@ -158,6 +163,44 @@ describe('in a thread of its own', () => {
     for (const list of lists) await store.addFeed(list, 9, ACT);
     return { config, store };
   }
+
+  test.each([
+    ['a file: it is refused, and says so', () => Promise.resolve(''), 'refused'],
+    ['PostgreSQL: it goes by the clock of the database', () => postgres?.newDatabase(), 'accepted'],
+  ] as const)(
+    'an update on a machine whose clock is 400 days behind, on %s',
+    async (_, database, outcome) => {
+      const url = await database();
+      if (url === undefined) return;
+      const folder = temporaryFolder();
+      const config = readConfig({
+        DATABASE_URL: url || `sqlite:${join(folder, 'domain-risk.db')}`,
+        FEEDS_OFF: FEED_IDS.join(),
+      });
+      const store = await openStore(config, error => {
+        throw error;
+      });
+      onTestFinished(() => store.close());
+      const place = join(folder, 'own.txt');
+      await store.addFeed({ ...ownList('own', place), kind: 'disposable' }, 9, ACT);
+      const [source] = freshFeeds(new Map(), await store.addedFeeds()).filter(({ feed }) => feed.isOwn);
+      const update = async (names: number) => {
+        writeFileSync(place, Array.from({ length: names }, (_, at) => `own${at}.com`).join('\n'));
+        const parts = updateParts(config, store, [source!], { who: 'domain-risk', via: 'test' });
+        return (await updateFeeds(parts, { force: false, dryRun: false, progress: () => {} }))[0]!.outcome;
+      };
+      const today = Math.floor(Date.now() / DAY);
+      expect(await update(40)).toBe('accepted');
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 400 * DAY });
+      onTestFinished(() => void vi.useRealTimers());
+      expect(await update(41)).toBe(outcome);
+      vi.useRealTimers();
+      expect(await update(42)).toBe('accepted');
+      const { body, digest, acceptedAt } = (await store.snapshot('own'))!;
+      const kept = allAtOnce(reading(source!.feed, await PACKING.unpack(body), digest, acceptedAt));
+      expect(Math.min(...kept.since)).toBeGreaterThanOrEqual(today);
+    },
+  );
 
   test('a list that there is no memory for is left out, and the service and the other lists go on', async () => {
     const folder = temporaryFolder();

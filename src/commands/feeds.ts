@@ -132,6 +132,9 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   pastSnapshots: async () => [],
   feedChecks: async () => [],
   noteCheck: async () => true,
+  lease: async () => undefined,
+  swapLease: async () => true,
+  moment: async () => Date.now(),
 };
 
 export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {

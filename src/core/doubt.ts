@@ -66,7 +66,7 @@ export interface Doubt {
  * operator looked at them, and the count begins anew behind it.
  */
 export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held): Doubt {
-  const { installed, today, innocentOf, isClearable, isNoWebmail } = held;
+  const { installed, today, agedBy = today, innocentOf, isClearable, isNoWebmail } = held;
   const { feed } = fresh;
   const isMistaken = (name: string) => feed.kind === 'free' && isNoWebmail(name);
   const clearedOf = (name: string) => (isClearable(name, feed.kind) || isMistaken(name) ? name : undefined);
@@ -80,7 +80,7 @@ export function doubtOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held
   }
   const isStep = doubtful.size > 0;
   for (const [name, day] of inUse?.doubtful ?? []) {
-    const counts = today - day < STEP_DAYS ? doubtfulOf(name) : undefined;
+    const counts = agedBy - day < STEP_DAYS ? doubtfulOf(name) : undefined;
     if (counts !== undefined && !doubtful.has(counts)) doubtful.set(counts, Math.min(day, today));
   }
   const mistaken = [...doubtful.keys()].filter(isMistaken);

@@ -28,5 +28,28 @@ export function dayOfWindow(sinceDay: string): string {
   return sinceDay === '' ? '' : dayOf(Date.parse(sinceDay) + (WINDOW_DAYS - 1) * DAY_MS);
 }
 
+/** Two looks at a clock, at least a day apart where there were two: the last one is the first of its day. */
+export interface Looks {
+  readonly previous: number;
+  readonly last: number;
+}
+
+export const SECOND_DAY_MS = DAY_MS;
+
+/**
+ * After one more. What goes by age goes by `sureAt`. A look that nothing fits, neither the one before nor the one after
+ * it, was by a wrong clock, and is left out; one that the second day confirms is not.
+ */
+export function lookedAt(now: number, looks: Looks = { previous: now, last: now }) {
+  const after = Math.abs(now - looks.last) < DAY_MS ? looks : { previous: lookBefore(now, looks), last: now };
+  return { looks: after, sureAt: forgottenBefore(now, 0, after.previous) };
+}
+
+function lookBefore(now: number, { previous, last }: Looks): number {
+  return !fits(now, last) && fits(now, previous) ? previous : last;
+}
+
+const fits = (now: number, before: number) => now > before - DAY_MS && now - before <= JUMP_MS;
+
 /** What `previous` is older than. */
 export const dayBefore = (now: number): number => now - DAY_MS;

@@ -49,7 +49,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
   if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
   if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
-  problems.push(...turnoverOf(fresh, inUse, held.today).problems);
+  problems.push(...turnoverOf(fresh, inUse, held.today, held.agedBy).problems);
   return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
 
@@ -105,8 +105,9 @@ function unpopular(names: readonly string[], canaries: ReadonlySet<string>): str
 }
 
 /**
- * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update.
- * `doubtful`, `moved` and `flagged` are what the next version will be held against.
+ * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update,
+ * `agedBy` that by which names are too old to stay. `doubtful`, `moved` and `flagged` are what the next version will be
+ * held against.
  */
 export function keepingNames(
   fresh: Snapshot,
@@ -115,6 +116,7 @@ export function keepingNames(
   doubtful: Content['doubtful'] = new Map(),
   moved: Content['moved'] = new Map(),
   flagged: Content['flagged'] = new Map(),
+  agedBy: Day = today,
 ): Snapshot {
   const before = placesOf(inUse);
   const toldAt = (at: number) => (fresh.since[at]! <= today ? fresh.since[at]! : 0);
@@ -138,7 +140,7 @@ export function keepingNames(
   });
   const stay = [...before.values()]
     .map(place => rowAt(inUse!, place, today))
-    .filter(row => isToStay(row, today));
+    .filter(row => isToStay(row, agedBy));
   stay.sort((a, b) => b.last - a.last || (a.name < b.name ? -1 : 1));
   return rotated(
     { ...fresh, doubtful, moved, flagged },
@@ -173,8 +175,8 @@ function rowAt({ names, since, shown }: Snapshot, at: number, today: Day): Row {
   return { name: names[at]!, since: Math.min(today, since[at]!), last, days: shown?.days[at] ?? 0 };
 }
 
-function isToStay({ last, days }: Row, today: Day): boolean {
-  return days >= SHOWN_TO_STAY && today - last <= STAYS_DAYS;
+function isToStay({ last, days }: Row, agedBy: Day): boolean {
+  return days >= SHOWN_TO_STAY && agedBy - last <= STAYS_DAYS;
 }
 
 function rotated(fresh: Snapshot, rows: readonly Row[]): Snapshot {

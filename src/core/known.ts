@@ -39,6 +39,8 @@ export interface Held extends Known {
   /** What is installed with the service; many small steps must not lead far away from it. */
   readonly installed?: Snapshot | undefined;
   readonly today: Day;
+  /** What goes by age goes by this, where that is another day: one look at the clock is not enough for it. */
+  readonly agedBy?: Day;
 }
 
 /** Bits of what lists say of a name. */

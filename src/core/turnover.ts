@@ -25,12 +25,17 @@ export interface Turnover {
  * By name and by days of ours: one that came and left again is where it was. The first version has nothing to be held
  * against, and behind one that was forced in the count begins anew.
  */
-export function turnoverOf(fresh: Snapshot, inUse: Snapshot | undefined, today: Day): Turnover {
+export function turnoverOf(
+  fresh: Snapshot,
+  inUse: Snapshot | undefined,
+  today: Day,
+  agedBy: Day = today,
+): Turnover {
   if (fresh.feed.kind !== 'popular' || !inUse) return { problems: [], moved: new Map() };
   const before = panelPart(inUse);
   const after = panelPart(fresh);
   const moved = new Map<string, Day>();
-  for (const [name, day] of inUse.moved) if (today - day < STEP_DAYS) moved.set(name, Math.min(day, today));
+  for (const [name, day] of inUse.moved) if (agedBy - day < STEP_DAYS) moved.set(name, Math.min(day, today));
   const changed = before.symmetricDifference(after);
   for (const name of changed) if (!moved.delete(name)) moved.set(name, today);
   let came = 0;

@@ -2,12 +2,12 @@
 
 import type { FreshSource } from '../core/feed.ts';
 import { checkAfter, type FeedCheck, type Tried } from '../core/freshness.ts';
-import type { Clock, Store } from '../core/ports.ts';
+import type { Store } from '../core/ports.ts';
 import { isGone } from './in-use.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'feedChecks' | 'noteCheck'>;
-  readonly clock: Clock;
+  readonly clock: () => number | Promise<number>;
 }
 
 /** As it is now: an operator may decide while an update runs. */
@@ -24,7 +24,7 @@ const MOST_TRIES = 5;
 export async function note(tried: Tried, { store, clock }: Parts): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const was = await checkOf(tried.feed, store);
-    if (await store.noteCheck(checkAfter(was, tried, clock()), was ?? null)) return;
+    if (await store.noteCheck(checkAfter(was, tried, await clock()), was ?? null)) return;
   }
 }
 

@@ -64,10 +64,14 @@ const establishedIn = (flips: readonly Flip[]) =>
  * list that leave five out each (2026-11-17). Kept with the version in use, so that whoever goes back from it takes it
  * back.
  */
-export function flaggedLately(inUse: Pick<Snapshot, 'flagged'> | undefined, today: Day): Content['flagged'] {
+export function flaggedLately(
+  inUse: Pick<Snapshot, 'flagged'> | undefined,
+  today: Day,
+  agedBy: Day = today,
+): Content['flagged'] {
   return new Map(
     [...(inUse?.flagged ?? [])]
-      .filter(([, day]) => today - day < STEP_DAYS)
+      .filter(([, day]) => agedBy - day < STEP_DAYS)
       .map(([name, day]) => [name, Math.min(day, today)]),
   );
 }

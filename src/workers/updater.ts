@@ -97,7 +97,7 @@ export async function updateInThread(
   const lose = async (feed: string, problem: string) => {
     lost.push(feed);
     if (await isFollowed(feed, config, store, began))
-      ended.push(await noteFailed(feed, problem, { store, clock: Date.now }));
+      ended.push(await noteFailed(feed, problem, { store, clock: store.moment }));
   };
   try {
     // Those before it were told of when they were lost.

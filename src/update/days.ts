@@ -1,0 +1,52 @@
+/** The days that an update goes by, and what keeps one look at a clock that is wrong from doing harm. */
+
+import { type Day, dayAt } from '../core/days.ts';
+import { type Looks, lookedAt, SECOND_DAY_MS } from '../core/forgetting.ts';
+import type { Store } from '../core/ports.ts';
+import { toSecond } from '../core/quota.ts';
+
+/** Kept as a lease that nobody holds: `until` is the look before, `dueAt` the last one. */
+const NAME = 'feeds.clock';
+
+export interface Days {
+  /** What comes now is of this day. Never before what was stored, or names would look older than they are. */
+  readonly today: Day;
+  /** What goes by age goes by this one: after a jump of the clock the one before it. */
+  readonly agedBy: Day;
+  /** Why nothing should be updated now; null where nothing speaks against it. */
+  readonly problem: string | null;
+}
+
+type Looked = Pick<Store, 'lease' | 'swapLease' | 'feedChecks'>;
+
+/**
+ * One update by a clock 400 days behind made every name of a list that much older, for good (60 became 95), and one
+ * that was 100 days ahead took 1,000 names of castle away (2026-11-18).
+ */
+export async function daysAt(now: number, store: Looked, dryRun: boolean): Promise<Days> {
+  const was = await store.lease(NAME);
+  const before = was ? { previous: was.until, last: was.dueAt } : await lookFrom(store);
+  const { looks, sureAt } = lookedAt(now, before);
+  const { previous, last } = looks;
+  const isOther = !was || was.until !== previous || was.dueAt !== last;
+  // Where another came between, that one has looked.
+  if (isOther && !dryRun)
+    await store.swapLease({ name: NAME, holder: null, until: previous, dueAt: last }, was);
+  const today = dayAt(Math.max(now, previous, last));
+  return {
+    today,
+    agedBy: dayAt(sureAt),
+    problem: now <= previous - SECOND_DAY_MS ? behind(now, looks) : null,
+  };
+}
+
+/** Of a version before this one. */
+async function lookFrom(store: Looked): Promise<Looks | undefined> {
+  const checks = await store.feedChecks();
+  const last = Math.max(0, ...checks.map(({ checkedAt }) => checkedAt ?? 0));
+  return last === 0 ? undefined : { previous: last, last };
+}
+
+/** The file's machine is this one. */
+const behind = (now: number, { previous, last }: Looks): string =>
+  `the clock of the store's machine says ${toSecond(now)}, but an update ran on ${toSecond(previous)}: set that clock (NTP); if it is right, updates continue at ${toSecond(last + SECOND_DAY_MS)}`;
