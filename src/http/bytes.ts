@@ -58,6 +58,12 @@ const PREFLIGHT = 'OPTIONS ';
 
 export const isPreflight = (bytes: Buffer) => bytes.toString('latin1', 0, PREFLIGHT.length) === PREFLIGHT;
 
+const MOST_METHOD = 'OPTIONS '.length;
+
+/** Whether a path is asked for that may need a key. */
+export const isCall = (bytes: Buffer) =>
+  /^[A-Z]+ \/v1\//.test(bytes.toString('latin1', 0, MOST_METHOD + '/v1/'.length));
+
 const PROBES = ['GET /livez ', 'GET /readyz '];
 /** Where the letters are that no call of the API has there. */
 const TELLING = 'GET /'.length;

@@ -5,7 +5,7 @@ import type { LastSecret } from '../core/door.ts';
 import { bearerSecret, isWellFormedSecret } from '../core/key.ts';
 import { clientAddress } from '../core/origin.ts';
 import { type Caller, keyIn } from './accounts.ts';
-import { copied, fieldIn, fieldsOf, hasSameFields, isPreflight, isProbe } from './bytes.ts';
+import { copied, fieldIn, fieldsOf, hasSameFields, isCall, isPreflight, isProbe } from './bytes.ts';
 
 /** In which row calls with an Authorization header wait, where their key is known from before and would let them in. */
 export type RowOf = (
@@ -47,7 +47,9 @@ export class Whose {
     if (caller) return caller;
     const name = networkOf(sent.client);
     // A browser asks whether it may send the key of its page before it does (CORS preflight).
-    const isClaiming = isClaim(sent.authorization) || (begins !== undefined && isPreflight(begins));
+    const isClaiming = begins
+      ? isCall(begins) && (isPreflight(begins) || isClaim(sent.authorization))
+      : isClaim(sent.authorization);
     return isClaiming ? { name: `claim ${name}`, kind: 'claim' } : { name, kind: 'stranger' };
   }
 

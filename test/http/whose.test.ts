@@ -29,11 +29,18 @@ test('who brings what may be a key and is not known yet claims to be no stranger
   const whose = new Whose('192.0.2.1', () => undefined);
   const secret = secretFrom(new Uint8Array(32).fill(7));
   const wrong = `${secret.slice(0, -1)}${secret.endsWith('a') ? 'b' : 'a'}`;
-  const of = (sent: string) => whose.of(head('/1', `Authorization: ${sent}`), newLastSecret());
+  const of = (sent: string, target = '/v1/usage') =>
+    whose.of(head(target, `Authorization: ${sent}`), newLastSecret());
   expect(of(`Bearer ${secret}`)).toEqual({ name: 'claim 192.0.2.1', kind: 'claim' });
-  const preflight = Buffer.from(head('/1').toString().replace('GET', 'OPTIONS'));
-  expect(whose.of(preflight, newLastSecret())).toEqual({ name: 'claim 192.0.2.1', kind: 'claim' });
+  const preflight = (target: string) =>
+    whose.of(Buffer.from(head(target).toString().replace('GET', 'OPTIONS')), newLastSecret());
+  expect(preflight('/v1/usage')).toEqual({ name: 'claim 192.0.2.1', kind: 'claim' });
   for (const sent of [`Bearer ${wrong}`, `Basic ${secret}`, 'Bearer']) expect(of(sent)).toEqual(STRANGER);
+  // No page needs a key.
+  for (const target of ['/', '/v1', '/openapi.json', '/docs?/v1/']) {
+    expect(of(`Bearer ${secret}`, target)).toEqual(STRANGER);
+    expect(preflight(target)).toEqual(STRANGER);
+  }
 });
 
 setFlagsFromString('--expose-gc');

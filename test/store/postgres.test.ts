@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
@@ -105,6 +105,28 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const revision = await store.revision();
     const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
     return { store, key, revision, spend };
+  }
+
+  /** Where each packet takes 5 ms, and how many were sent since. */
+  async function openFarAway() {
+    const { hostname, port } = new URL(url);
+    let sent = 0;
+    const late = (to: Socket) => (bytes: Buffer) => void setTimeout(() => to.write(bytes), 5);
+    const link = createServer(near => {
+      const far = connect(Number(port), hostname);
+      for (const one of [near, far])
+        one.on('error', () => {}).on('close', () => [near, far].map(end => end.destroy()));
+      near.on('data', late(far)).on('data', () => sent++);
+      far.on('data', late(near));
+    }).listen(0, '127.0.0.1');
+    await new Promise(resolve => link.once('listening', resolve));
+    onTestFinished(() => void link.close());
+    const there = new URL(url);
+    there.port = String((link.address() as { port: number }).port);
+    const store = await open(there.href);
+    await store.ready();
+    const before = sent;
+    return { store, statements: () => sent - before };
   }
 
   describe('does what every store must:', () => {
@@ -440,6 +462,32 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       expect(await spend()).toEqual({ outcome: 'granted', used: 2 });
     });
 
+    test('is not kept waiting by any number of made-up keys, nor are others, where the database is far away', async () => {
+      const { key } = await withKey();
+      const { store, statements } = await openFarAway();
+      const spend = { keyId: key.id, day: DAY, quota: null };
+      const asked = [
+        ...Array.from({ length: 2_000 }, (_, n) => store.keyByDigest(`made-up-${n}`)),
+        ...Array.from({ length: 1_000 }, () => store.revision()),
+        ...Array.from({ length: 1_000 }, () => store.used(key.id, MONTH)),
+        ...Array.from({ length: 1_000 }, (_, n) => store.usageDays(n % 2 === 0 ? DAY : '2026-01-01', key.id)),
+      ];
+      const others = [
+        store.keyByDigest(key.digest).then(found => expect(found.key).toEqual(key)),
+        store.listKeys(),
+        spendOne(store, spend, await store.revision()),
+      ];
+      await Promise.all([...others, ...asked]);
+      // 5,000 where each question has its own: 8 connections bring 640 of these in the time that one may wait.
+      expect(statements()).toBeLessThan(60);
+      expect(await store.used(key.id, MONTH)).toBe(1);
+      const [year, day] = await Promise.all([
+        store.usageDays('2026-01-01', key.id),
+        store.usageDays('2027-01-01', key.id),
+      ]);
+      expect([year.map(({ used }) => used), day]).toEqual([[1], []]);
+    });
+
     test('is well with the connections it has where the database lets no more in', async () => {
       await empty();
       const name = `few_${process.pid}`;
@@ -683,7 +731,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         day,
         '2026-08-17',
       );
-    await learn(at => ({ host: `mx${at}.net`, domain: 'lapsed.com', keys: 1, swept: 0 }), 20);
+    await learn(at => ({ host: `mx${at}.net`, domain: 'lapsed.com', keys: 1, swept: 0 }), 5);
     await learn(at => ({ host: 'mx.box.net', domain: `d${at}.com`, keys: at < 2 ? 0b11 : 1 }), 3);
     await learn(at => ({ host: 'mx.hoster.net', domain: `i${at}.com`, entry: null, keys: null }), 4);
     const going = await query(

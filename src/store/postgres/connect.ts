@@ -122,7 +122,7 @@ function deadlineIn(ms: number, onPassed = () => {}): { passed: Promise<never>; 
   return { passed, wait };
 }
 
-function within<T>(ms: number, work: Promise<T>): Promise<T> {
+export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   const { passed, wait } = deadlineIn(ms);
   return Promise.race([work, passed]).finally(wait.end);
 }

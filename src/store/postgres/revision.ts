@@ -21,9 +21,6 @@ export type Revisions = ReturnType<typeof createRevisions>;
 
 export function createRevisions({ run }: Connections) {
   return {
-    revision: () =>
-      run(async session => Number((await session.query('SELECT value FROM revision')).rows[0]?.value)),
-
     /**
      * A change that running servers must see before they answer their next call; false when there was nothing to do. The
      * act may be made of what the work has found.

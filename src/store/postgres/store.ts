@@ -15,7 +15,7 @@ import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
-import { createKeys } from './keys.ts';
+import { createKeyReads, createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { createVerdicts } from './mix.ts';
 import { withConnection } from './open.ts';
@@ -37,8 +37,10 @@ import { createWhereabouts } from './whereabouts.ts';
  * a lock or for a server that has vanished does not hold up all other keys.
  */
 const COMMITS_AT_ONCE = 2;
+/** Beside these: one to read the keys of calls, all that wait at once. */
+const CALL_CONNECTIONS = COMMITS_AT_ONCE + 1;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
-const RECORD_CONNECTIONS = 8;
+const RECORD_CONNECTIONS = 7;
 /** A worker has its share of these, and never waits behind one long listing. */
 const FEWEST_RECORD_CONNECTIONS = 2;
 /** Calls near a month's end would be counted in the wrong month. */
@@ -72,7 +74,6 @@ const NO_COPIES: Pick<Store, 'backup' | 'isOwnBackup' | 'compareBackup' | 'resto
 function recordsOn(records: Connections) {
   const revisions = createRevisions(records);
   return {
-    revision: revisions.revision,
     ...createKeys(records, revisions),
     ...createUsage(records),
     ...createOverrides(records, revisions),
@@ -113,7 +114,7 @@ export async function openPostgresStore(
     if (!mayMake && !(await hasTables(session))) throw noStoreAt(url);
     await bringUpToDate(session, onFormChange);
   });
-  const counters = openConnections(url, COMMITS_AT_ONCE);
+  const counters = openConnections(url, CALL_CONNECTIONS);
   const records = openConnections(
     url,
     Math.max(FEWEST_RECORD_CONNECTIONS, Math.floor(RECORD_CONNECTIONS / workers)),
@@ -140,6 +141,7 @@ export async function openPostgresStore(
 
   return {
     ...recordsOn(records),
+    ...createKeyReads(counters),
     ...agingOn(records, () => isClockRight),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(proveAndCompareClocks),

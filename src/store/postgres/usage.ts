@@ -3,18 +3,50 @@
 import { USAGE, USAGE_DAY } from '../columns.ts';
 import { LAST_USES } from '../last-uses.ts';
 import { type Connections, LISTING_MS } from './connect.ts';
+import { gathering } from './gather.ts';
 
 export function createUsage({ run }: Connections) {
+  const readUsed = gathering((wanted: readonly { keyId: string; month: string }[]) =>
+    run(async session => {
+      const { rows } = await session.query({
+        name: 'used',
+        text: `SELECT coalesce(used, 0) AS used
+          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (key_id, month, n)
+          LEFT JOIN usage USING (key_id, month) ORDER BY n`,
+        values: [wanted.map(({ keyId }) => keyId), wanted.map(({ month }) => month)],
+      });
+      return rows.map(row => Number(row.used));
+    }),
+  );
+  /** Of those that callers ask for, each once: one key may ask a thousand times at once. */
+  const readDays = gathering((wanted: readonly { keyId: string; sinceDay: string }[]) =>
+    run(async session => {
+      // The earliest last, which stays.
+      const latestFirst = wanted.toSorted((a, b) => (a.sinceDay < b.sinceDay ? 1 : -1));
+      const sinceDays = new Map(latestFirst.map(({ keyId, sinceDay }) => [keyId, sinceDay]));
+      const { rows } = await session.query({
+        name: 'usage-days',
+        text: `SELECT ${USAGE_DAY.names} FROM usage_day
+          JOIN unnest($1::text[], $2::text[]) AS wanted (key_id, since_day) USING (key_id)
+          WHERE day >= since_day ORDER BY key_id, day`,
+        values: [[...sinceDays.keys()], [...sinceDays.values()]],
+      });
+      const days = Map.groupBy(rows.map(USAGE_DAY.postgres.record), ({ keyId }) => keyId);
+      return wanted.map(({ keyId, sinceDay }) =>
+        (days.get(keyId) ?? []).filter(({ day }) => day >= sinceDay),
+      );
+    }),
+  );
+  const readAllDays = (sinceDay: string) =>
+    run(async session => {
+      const { rows } = await session.query(
+        `SELECT ${USAGE_DAY.names} FROM usage_day WHERE day >= $1 ORDER BY key_id, day`,
+        [sinceDay],
+      );
+      return rows.map(USAGE_DAY.postgres.record);
+    }, LISTING_MS);
   return {
-    used: (keyId: string, month: string) =>
-      run(async session => {
-        const { rows } = await session.query({
-          name: 'used',
-          text: 'SELECT used FROM usage WHERE key_id = $1 AND month = $2',
-          values: [keyId, month],
-        });
-        return Number(rows[0]?.used ?? 0);
-      }),
+    used: (keyId: string, month: string) => readUsed({ keyId, month }),
     usedInMonth: (month: string) =>
       run(async session => {
         const { rows } = await session.query(`SELECT ${USAGE.names} FROM usage WHERE month = $1`, [month]);
@@ -26,13 +58,6 @@ export function createUsage({ run }: Connections) {
         return new Map(rows.map(row => [String(row.key_id), Number(row.last_at)]));
       }, LISTING_MS),
     usageDays: (sinceDay: string, keyId: string | undefined) =>
-      run(async session => {
-        const { rows } = await session.query(
-          `SELECT ${USAGE_DAY.names} FROM usage_day
-          WHERE day >= $1 AND ($2::text IS NULL OR key_id = $2) ORDER BY key_id, day`,
-          [sinceDay, keyId ?? null],
-        );
-        return rows.map(USAGE_DAY.postgres.record);
-      }, LISTING_MS),
+      keyId === undefined ? readAllDays(sinceDay) : readDays({ keyId, sinceDay }),
   };
 }
