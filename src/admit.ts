@@ -6,6 +6,7 @@ import {
   type Admission,
   type Credentials,
   keyRefusal,
+  letIn,
   type OpenedKey,
   openKey,
   type Passed,
@@ -66,7 +67,9 @@ export function createAdmit(parts: AdmitParts): Admit {
     if (secret === undefined) return refuse('unauthorized');
     const digest = remembered(caller, secret);
     const passed = known(digest, caller) ?? (await inspect(secret, digest, caller));
-    return 'refused' in passed ? turnedAway(caller, passed) : passed;
+    if ('refused' in passed) return turnedAway(caller, passed);
+    letIn(caller, digest, passed.key);
+    return passed;
   }
 
   const spending: SpendingParts = { store, clock, recall, inspect, meters };

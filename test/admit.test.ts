@@ -339,6 +339,12 @@ test('a key that was revoked before its next call is refused before a body is re
   expect(admit.waiting(caller(), 1)).toBeUndefined();
 });
 
+test('a body is waited for in the row of its key, also where nothing was called over its connection before', async () => {
+  const { admit, caller } = world();
+  expect(await admit.refusal(caller())).toBeUndefined();
+  expect(caller().lastSecret.row).toBe('k1');
+});
+
 test('days without a call are told as days without a call', async () => {
   const { at, admit } = world();
   expect(await admit.days(at.key, 3)).toEqual([

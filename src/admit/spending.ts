@@ -2,10 +2,10 @@
 
 import {
   type Credentials,
+  letIn,
   type OpenedKey,
   type Passed,
   quotaRefusal,
-  rowOf,
   turnedAway,
 } from '../core/door.ts';
 import { type Clock, type Spent, type Store, StoreUnavailable, type Waiter } from '../core/ports.ts';
@@ -125,12 +125,11 @@ export class Spending implements Waiter<Spent> {
   }
 
   #passed({ outcome, used }: Exclude<Spent, { outcome: 'changed' }>): Passed {
-    const { lastSecret, address } = this.#caller;
     const { key, revision } = this.#opened;
     const month = monthOf(this.#now);
     const allowance = allowanceOf(key.quota, used, month);
     this.#parts.meters.counted(key, allowance);
-    if (lastSecret.digest === this.#digest) lastSecret.row = rowOf(key, address);
+    letIn(this.#caller, this.#digest, key);
     if (outcome === 'exhausted') return quotaRefusal(allowance, month, this.#now, this.#names);
     return { key, revision, allowance };
   }

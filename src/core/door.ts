@@ -100,6 +100,11 @@ export function remembered({ authorization, lastSecret }: Credentials, secret: s
   return lastSecret.digest;
 }
 
+/** What else comes over its connection waits in the row of this key, until another one is sent. */
+export function letIn({ lastSecret, address }: Credentials, digest: string, key: KeyRecord): void {
+  if (lastSecret.digest === digest) lastSecret.row = rowOf(key, address);
+}
+
 export function turnedAway({ lastSecret }: Credentials, refusal: Refusal): Refusal {
   lastSecret.row = undefined;
   return refusal;
