@@ -325,6 +325,7 @@ describe('an update of a feed', () => {
       after: { version: 'new', names: 110 },
       dropped: { malformed: 0, suffix: 1, specialUse: 0, duplicate: 1 },
       flips: [],
+      decided: [],
       waiting: null,
       problems: [],
       turnover: { added: 10, removed: 0 },
@@ -863,6 +864,44 @@ describe('what a new version would change for names that were asked here lately'
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
     expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+  });
+
+  it('is refused too where an override or another list hides what it would flag, and approved names are used up', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    await rejectFeed(feed.id, actor, 'any');
+    const allow = (domain: string) =>
+      ({ domain, action: 'allow', below: false, note: null, author: null, createdAt: 1 }) as const;
+    const overrides = regulars.map(domain => ({ ...allow(domain), expiresAt: FIRST + DAY }));
+    const overridden = { store: { ...store, listOverrides: async () => ({ overrides, revision: 1 }) } };
+    const other = source(regulars, { ...verified(), id: 'other', atLeast: 1 });
+    const feeds = [source(many(100), verified()), other];
+    const named = { catalog: () => buildCatalog({ feeds, tables: () => readTables() }, () => {}) };
+    const refused = { outcome: 'refused', problems: [expect.stringContaining('6 names that an operator')] };
+    expect(await tryAll(bad, overridden)).toMatchObject(refused);
+    expect(await tryAll(bad, named)).toMatchObject(refused);
+    expect((await tryAll(bad, { ...named, dryRun: true, force: true })).outcome).toBe('forced');
+    await approveFeed(feed.id, actor, 'any');
+    expect((await tryAll(bad, overridden)).outcome).toBe('accepted');
+    expect(await check()).toMatchObject({ approved: null, rejected: null });
+  });
+
+  it('is refused where a popularity list leaves out what it may not, unless nobody lists that any more', async () => {
+    const popular: Feed = { ...feed, kind: 'popular' };
+    const largest = [...canariesOf(parseTables(await readTables()))];
+    const without = (count: number) => [...largest, ...many(400, 'used'), ...regulars.slice(count)];
+    const leaveOut = async (count: number, listed: readonly string[], family: Feed['family']) => {
+      const installed = [source(without(0), popular)];
+      const feeds = [source(listed, { ...feed, id: 'listed', atLeast: 1, family }), ...installed];
+      const before = () => buildCatalog({ feeds, tables: () => readTables() }, () => {});
+      return (await updateAll([source(without(count), popular)], { installed, catalog: before }))[0]!;
+    };
+    expect((await leaveOut(6, regulars, 'broad')).outcome).toBe('waiting');
+    await actsOnFeeds({ store, clock: () => FIRST }).rejectFeed(feed.id, actor, 'any');
+    // Flagged already, by a list that the panel does not stand against.
+    expect((await leaveOut(6, regulars, 'verified')).outcome).toBe('refused');
+    expect((await leaveOut(6, ['listed.com'], 'broad')).outcome).toBe('accepted');
   });
 
   it('stays decided while its server has a good version again, and what was rejected also where others are approved', async () => {
