@@ -756,6 +756,33 @@ describe('what a new version would change for names that were asked here lately'
     expect(await check()).toMatchObject({ approved: ['new.com'], rejected: ['old.com'] });
   });
 
+  it.each([[[]], ['any' as const], [regulars.slice(0, 6)]])(
+    'takes a rejection back that the last version was refused for, also beside an approval that nothing has used (%j)',
+    async seen => {
+      const [rejected, others] = [regulars.slice(0, 6), many(6, 'others')];
+      const rows = await store.askedNames();
+      const asked = rows.map(row => ({ ...row, names: `${row.names} ${others.join(' ')}` }));
+      const tried = async (names: readonly string[]) => {
+        const options = { store: { ...store, askedNames: async () => asked } };
+        return (await tryAll([...many(100), ...names], options)).outcome;
+      };
+      const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+      expect(await tried(rejected)).toBe('waiting');
+      await rejectFeed(feed.id, actor, 'any');
+      expect(await tried(others)).toBe('waiting');
+      expect(await approveFeed(feed.id, actor, 'any')).toEqual(others);
+      expect(await tried(rejected)).toBe('refused');
+      expect(await approveFeed(feed.id, actor, rejected.slice(1))).toMatchObject({
+        ...{
+          problem: 'unseen',
+          detail: expect.stringMatching(/^no version of list-\d+ waits, and what was/),
+        },
+      });
+      expect(await approveFeed(feed.id, actor, seen)).toEqual(rejected);
+      expect(await tried(rejected)).toBe('accepted');
+    },
+  );
+
   it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
     const step = (upTo: number) => [...many(100), ...regulars.slice(0, upTo)];
     expect((await tryAll(step(3))).outcome).toBe('accepted');
