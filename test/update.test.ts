@@ -515,13 +515,22 @@ describe('an update of a feed', () => {
 it('a package in place of an address that fails is taken where it is newer, and tells so; an older one is not', async () => {
   const fallback = 'npm package x, since https://lists.example/x: answered 503';
   const packaged = (version: string, count: number, releasedAt: number | null) =>
-    update({ version, names: many(count), releasedAt, fallback }, { now: FIRST + 5 * DAY });
+    update({ version, names: many(count), releasedAt, fallback }, { now: FIRST + 5 * DAY, installed });
+  const installed = [source({ version: '1.26.0', names: many(100) })];
   const noted = async () => (await store.feedChecks()).find(one => one.feed === feed.id)?.fallback;
-  // In place of what is installed whatever is there.
-  expect(await packaged('1', 101, null)).toMatchObject({ outcome: 'accepted', fallback });
+  for (const version of ['1.9.7', '1.20.0', '0.30.0'])
+    expect(await packaged(version, 90, FIRST + 5 * DAY)).toMatchObject({
+      outcome: 'failed',
+      problems: [`${fallback}; its version ${version} is older than the one in use`],
+    });
+  for (const version of ['1.26.0', '1.26.10', '1.100.0', '2.0.0', '2.0', 'next'])
+    expect(
+      (await updateAll([source({ version, names: many(101), fallback })], { installed, dryRun: true }))[0],
+    ).toMatchObject({ outcome: 'accepted' });
+  expect(await packaged('1.26.1', 101, null)).toMatchObject({ outcome: 'accepted', fallback });
   expect(await noted()).toBe(fallback);
   expect((await acts()).at(-1)?.detail).toContain(`from ${fallback}`);
-  expect((await packaged('1', 101, FIRST)).outcome).toBe('unchanged');
+  expect((await packaged('1.26.1', 101, FIRST)).outcome).toBe('unchanged');
   for (const releasedAt of [null, FIRST + 5 * DAY])
     expect(await packaged('2', 102, releasedAt)).toMatchObject({
       outcome: 'failed',
