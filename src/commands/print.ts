@@ -62,7 +62,7 @@ export function printTable(columns: readonly string[], rows: readonly (readonly 
     columnDefault: { paddingLeft: 0, paddingRight: 2 },
     drawHorizontalLine: () => false,
   }).split('\n');
-  const widths = ruler.match(/x+ +/g)!.map(({ length }) => length);
+  const widths = ruler.split(/(?<= )(?=x)/).map(({ length }) => length);
   const aligned = (line: readonly string[]) => line.map((cell, at) => cell.padEnd(widths[at]!)).join('');
   const text = lines.map(line => `${(odd.has(line) ? drawn.shift()! : aligned(line)).trimEnd()}\n`);
   process.stdout.write(text.join(''));
