@@ -186,18 +186,19 @@ async function update(
   if (inUse.snapshot && inUse.isWhole && !goesOn && isSame(inUse.snapshot, next))
     return { ...told, outcome: 'unchanged', tag: keptTag(read.tag, inUse.snapshot, now) };
   const check = await checkOf(feed.id, parts.store);
-  const flips = await tryOut(next, inUse.snapshot, check, { ...parts, catalog: once.catalog }, now);
+  const triedOut = await tryOut(next, inUse.snapshot, check, { ...parts, catalog: once.catalog }, now);
+  const { flips, decided } = triedOut;
   const others = flaggedElsewhere(feed, await once.snapshots(), days.agedBy);
-  const names = waitingIn(flips, check, next.flagged.keys(), others);
-  if (names.length > 0) {
-    const { problem, outcome, waiting } = problemOf(names, feed, check, others.length);
-    problems.push(problem);
-    if (!force) return { ...told, outcome, flips, waiting };
+  const waiting = waitingIn(flips, check, next.flagged.keys(), others);
+  const doubt = problemOf(triedOut, waiting, feed, others.length);
+  if (doubt) {
+    problems.push(doubt.problem);
+    if (!force) return { ...told, outcome: doubt.outcome, flips, waiting: doubt.waiting };
   }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const turnover = turnoverIn(next, inUse.snapshot);
   const kept = keepingFlags(next, flips, check, outcome === 'forced', days.today);
-  const changed = { ...told, outcome, turnover, flips, tag: keptTag(read.tag, kept, now) } as const;
+  const changed = { ...told, outcome, turnover, flips, decided, tag: keptTag(read.tag, kept, now) } as const;
   if (!dryRun) {
     const act = actOf(changed, fallback ?? feed.origin, await parts.clock(), parts.actor);
     const noted = { was: check ?? null, next: checkAfter(check, triedOf(changed), act.at) };

@@ -339,6 +339,7 @@ describe('an update of a feed', () => {
       after: { version: 'new', names: 110 },
       dropped: { malformed: 0, suffix: 1, specialUse: 0, duplicate: 1 },
       flips: [],
+      decided: [],
       waiting: null,
       problems: [],
       turnover: { added: 10, removed: 0 },
@@ -528,13 +529,22 @@ describe('an update of a feed', () => {
 it('a package in place of an address that fails is taken where it is newer, and tells so; an older one is not', async () => {
   const fallback = 'npm package x, since https://lists.example/x: answered 503';
   const packaged = (version: string, count: number, releasedAt: number | null) =>
-    update({ version, names: many(count), releasedAt, fallback }, { now: FIRST + 5 * DAY });
+    update({ version, names: many(count), releasedAt, fallback }, { now: FIRST + 5 * DAY, installed });
+  const installed = [source({ version: '1.26.0', names: many(100) })];
   const noted = async () => (await store.feedChecks()).find(one => one.feed === feed.id)?.fallback;
-  // In place of what is installed whatever is there.
-  expect(await packaged('1', 101, null)).toMatchObject({ outcome: 'accepted', fallback });
+  for (const version of ['1.9.7', '1.20.0', '0.30.0'])
+    expect(await packaged(version, 90, FIRST + 5 * DAY)).toMatchObject({
+      outcome: 'failed',
+      problems: [`${fallback}; its version ${version} is older than the one in use`],
+    });
+  for (const version of ['1.26.0', '1.26.10', '1.100.0', '2.0.0', '2.0', 'next'])
+    expect(
+      (await updateAll([source({ version, names: many(101), fallback })], { installed, dryRun: true }))[0],
+    ).toMatchObject({ outcome: 'accepted' });
+  expect(await packaged('1.26.1', 101, null)).toMatchObject({ outcome: 'accepted', fallback });
   expect(await noted()).toBe(fallback);
   expect((await acts()).at(-1)?.detail).toContain(`from ${fallback}`);
-  expect((await packaged('1', 101, FIRST)).outcome).toBe('unchanged');
+  expect((await packaged('1.26.1', 101, FIRST)).outcome).toBe('unchanged');
   for (const releasedAt of [null, FIRST + 5 * DAY])
     expect(await packaged('2', 102, releasedAt)).toMatchObject({
       outcome: 'failed',
@@ -771,6 +781,33 @@ describe('what a new version would change for names that were asked here lately'
     expect(await check()).toMatchObject({ approved: ['new.com'], rejected: ['old.com'] });
   });
 
+  it.each([[[]], ['any' as const], [regulars.slice(0, 6)]])(
+    'takes a rejection back that the last version was refused for, also beside an approval that nothing has used (%j)',
+    async seen => {
+      const [rejected, others] = [regulars.slice(0, 6), many(6, 'others')];
+      const rows = await store.askedNames();
+      const asked = rows.map(row => ({ ...row, names: `${row.names} ${others.join(' ')}` }));
+      const tried = async (names: readonly string[]) => {
+        const options = { store: { ...store, askedNames: async () => asked } };
+        return (await tryAll([...many(100), ...names], options)).outcome;
+      };
+      const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+      expect(await tried(rejected)).toBe('waiting');
+      await rejectFeed(feed.id, actor, 'any');
+      expect(await tried(others)).toBe('waiting');
+      expect(await approveFeed(feed.id, actor, 'any')).toEqual(others);
+      expect(await tried(rejected)).toBe('refused');
+      expect(await approveFeed(feed.id, actor, rejected.slice(1))).toMatchObject({
+        ...{
+          problem: 'unseen',
+          detail: expect.stringMatching(/^no version of list-\d+ waits, and what was/),
+        },
+      });
+      expect(await approveFeed(feed.id, actor, seen)).toEqual(rejected);
+      expect(await tried(rejected)).toBe('accepted');
+    },
+  );
+
   it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
     const step = (upTo: number) => [...many(100), ...regulars.slice(0, upTo)];
     expect((await tryAll(step(3))).outcome).toBe('accepted');
@@ -882,6 +919,44 @@ describe('what a new version would change for names that were asked here lately'
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
     expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
     expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+  });
+
+  it('is refused too where an override or another list hides what it would flag, and approved names are used up', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    expect((await tryAll(bad)).outcome).toBe('waiting');
+    await rejectFeed(feed.id, actor, 'any');
+    const allow = (domain: string) =>
+      ({ domain, action: 'allow', below: false, note: null, author: null, createdAt: 1 }) as const;
+    const overrides = regulars.map(domain => ({ ...allow(domain), expiresAt: FIRST + DAY }));
+    const overridden = { store: { ...store, listOverrides: async () => ({ overrides, revision: 1 }) } };
+    const other = source(regulars, { ...verified(), id: 'other', atLeast: 1 });
+    const feeds = [source(many(100), verified()), other];
+    const named = { catalog: () => buildCatalog({ feeds, tables: () => readTables() }, () => {}) };
+    const refused = { outcome: 'refused', problems: [expect.stringContaining('6 names that an operator')] };
+    expect(await tryAll(bad, overridden)).toMatchObject(refused);
+    expect(await tryAll(bad, named)).toMatchObject(refused);
+    expect((await tryAll(bad, { ...named, dryRun: true, force: true })).outcome).toBe('forced');
+    await approveFeed(feed.id, actor, 'any');
+    expect((await tryAll(bad, overridden)).outcome).toBe('accepted');
+    expect(await check()).toMatchObject({ approved: null, rejected: null });
+  });
+
+  it('is refused where a popularity list leaves out what it may not, unless nobody lists that any more', async () => {
+    const popular: Feed = { ...feed, kind: 'popular' };
+    const largest = [...canariesOf(parseTables(await readTables()))];
+    const without = (count: number) => [...largest, ...many(400, 'used'), ...regulars.slice(count)];
+    const leaveOut = async (count: number, listed: readonly string[], family: Feed['family']) => {
+      const installed = [source(without(0), popular)];
+      const feeds = [source(listed, { ...feed, id: 'listed', atLeast: 1, family }), ...installed];
+      const before = () => buildCatalog({ feeds, tables: () => readTables() }, () => {});
+      return (await updateAll([source(without(count), popular)], { installed, catalog: before }))[0]!;
+    };
+    expect((await leaveOut(6, regulars, 'broad')).outcome).toBe('waiting');
+    await actsOnFeeds({ store, clock: () => FIRST }).rejectFeed(feed.id, actor, 'any');
+    // Flagged already, by a list that the panel does not stand against.
+    expect((await leaveOut(6, regulars, 'verified')).outcome).toBe('refused');
+    expect((await leaveOut(6, ['listed.com'], 'broad')).outcome).toBe('accepted');
   });
 
   it('stays decided while its server has a good version again, and what was rejected also where others are approved', async () => {

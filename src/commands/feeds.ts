@@ -1,5 +1,7 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
 import type { Command } from 'commander';
 import { openCommandStore } from '../command-store.ts';
 import { loadCatalog, updateParts } from '../compose.ts';
@@ -104,8 +106,10 @@ async function status(options: { json?: boolean }): Promise<void> {
     }
     for (const { feed, fallback } of shown.feeds)
       if (fallback !== null) process.stdout.write(`\n${feed}: from ${printable(fallback)}`);
-    for (const { feed, origin } of shown.feeds.filter(({ own }) => own))
-      process.stdout.write(`\n${feed}: added, from ${printable(origin)}`);
+    for (const { feed, origin } of shown.feeds.filter(({ own }) => own)) {
+      const gone = isAbsolute(origin) && !existsSync(origin) ? ', where no file is any more' : '';
+      process.stdout.write(`\n${feed}: added, from ${printable(origin)}${gone}`);
+    }
     const isLeftAlone = (id: string) => shown.missing.some(({ feed, held }) => feed === id && held);
     const missing = [...FEED_IDS, ...stored.added.map(({ name }) => name)].filter(
       id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id) && !isLeftAlone(id),

@@ -45,15 +45,27 @@ export function printJson(value: unknown): void {
 /** Text from DNS, feeds or people may hold characters that would drive the terminal. */
 export const printable = (cell: unknown) => String(cell ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '�');
 
+/** As wide as it is long. */
+const PLAIN = /^[ -~]*$/;
+
+/**
+ * The printer looks at each letter for how wide it is: 20,000 overrides took it 4 s (2026-11-18). So it gets only lines
+ * with other than plain letters, and one as wide as all others, by which those are then aligned.
+ */
 export function printTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): void {
   const lines = [[...columns], ...rows.map(row => row.map(printable))];
-  const text = table(lines, {
+  const odd = new Set(lines.filter(line => !line.every(cell => PLAIN.test(cell))));
+  const widest = (at: number) =>
+    lines.reduce((most, line) => (odd.has(line) ? most : Math.max(most, line[at]!.length)), 1);
+  const [ruler = '', ...drawn] = table([columns.map((_, at) => 'x'.repeat(widest(at))), ...odd], {
     border: getBorderCharacters('void'),
     columnDefault: { paddingLeft: 0, paddingRight: 2 },
     drawHorizontalLine: () => false,
-  });
-  const trimmed = text.split('\n').map(line => line.trimEnd());
-  process.stdout.write(trimmed.join('\n'));
+  }).split('\n');
+  const widths = ruler.split(/(?<= )(?=x)/).map(({ length }) => length);
+  const aligned = (line: readonly string[]) => line.map((cell, at) => cell.padEnd(widths[at]!)).join('');
+  const text = lines.map(line => `${(odd.has(line) ? drawn.shift()! : aligned(line)).trimEnd()}\n`);
+  process.stdout.write(text.join(''));
 }
 
 export function printFields(fields: Readonly<Record<string, unknown>>): void {

@@ -21,10 +21,11 @@ export interface CsvRow {
 }
 
 /**
- * Empty lines do not count. Undefined where a quote is never closed, or something stands behind one that is. By hand: a
- * pattern for a quoted value needs room for each of its characters, and had none left at 15 MB (2026-11-17).
+ * Empty lines do not count. The number of a line where a value in it has a quote that is never closed, or something
+ * before or behind its quotes. By hand: a pattern for a quoted value needs room for each of its characters, and had none
+ * left at 15 MB (2026-11-17).
  */
-export function parseCsv(text: string): CsvRow[] | undefined {
+export function parseCsv(text: string): CsvRow[] | number {
   const rows: CsvRow[] = [];
   let values: string[] = [];
   let line = 1;
@@ -39,7 +40,7 @@ export function parseCsv(text: string): CsvRow[] | undefined {
     const isQuoted = text[at] === '"';
     const behind = isQuoted ? closedAt(text, at) : plainEnd(text, at);
     const end = text[behind] ?? '';
-    if (behind < 0 || !ENDS.includes(end)) return undefined;
+    if (behind < 0 || !ENDS.includes(end)) return line;
     const value = isQuoted ? text.slice(at + 1, behind - 1) : text.slice(at, behind);
     if (isQuoted) line += linesIn(value);
     if (values.length < MOST_VALUES)

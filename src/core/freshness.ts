@@ -106,14 +106,18 @@ export function decidedWith(check: FeedCheck, names: readonly string[], isApprov
 }
 
 /** What it said to do was done; it led in a circle (2026-11-17). */
-function decidedProblem({ feed, problem, trouble }: FeedCheck, count: number, isApproved: boolean) {
-  if (problem === null || (trouble !== 'waiting' && !problem.includes(REJECTED))) return problem;
+function decidedProblem(check: FeedCheck, count: number, isApproved: boolean) {
+  const { feed, problem, trouble } = check;
+  if (problem === null || (trouble !== 'waiting' && !isRejection(check))) return problem;
   return isApproved
     ? `it would flag ${count} names, which is approved: "feeds update ${feed}" takes it`
     : rejectedProblem(feed, count);
 }
 
 const REJECTED = 'names that an operator rejected';
+
+/** The last version was refused for what an operator rejected before. */
+export const isRejection = ({ problem }: FeedCheck): boolean => problem?.includes(REJECTED) ?? false;
 
 /** Without the names, which are callers': this text goes into the log and to whoever is alerted. */
 export const rejectedProblem = (feed: string, count: number): string =>

@@ -30,7 +30,8 @@ const unread = (problem: string): Read => ({ overrides: [], expired: 0, problems
 /** All of them, or what is wrong, line by line. `author`: of lines that name none. */
 export function parseOverrides(text: string, author: string | null, now: number): Read {
   const rows = parseCsv(text);
-  if (!rows) return unread('not comma-separated values: a quote is not closed');
+  if (typeof rows === 'number')
+    return unread(`line ${rows}: a quote is not closed, or something stands beside a value in quotes`);
   const [header, ...lines] = rows;
   const columns = header?.values.map(name => name.toLowerCase()) ?? [];
   const strange = columns.find(name => !COLUMNS.includes(name as Column));

@@ -17,15 +17,19 @@ export interface Flip {
   readonly isEstablished: boolean;
 }
 
+/** Names of which two versions do not say the same. */
+export const changedIn = (next: Snapshot, inUse: Snapshot | undefined): Set<string> =>
+  moreIn(next, inUse).union(moreIn(inUse, next));
+
 /**
- * Names of which two versions do not say the same. Whoever is pushed out of the panel may still stand in the list, and
+ * Names that one version has and another has not. Whoever is pushed out of the panel may still stand in the list, and
  * what a rotating list shows again it may have kept since it left.
  */
-export function changedIn(next: Snapshot, inUse: Snapshot | undefined): Set<string> {
-  const namedIn = (one: Snapshot | undefined) =>
-    new Set(one?.feed.kind === 'popular' ? one.names.slice(0, PANEL_SIZE) : one?.names);
-  const named = namedIn(next).symmetricDifference(namedIn(inUse));
-  return next.shown ? named.union(shownIn(next).symmetricDifference(shownIn(inUse))) : named;
+function moreIn(one: Snapshot | undefined, other: Snapshot | undefined): Set<string> {
+  const namedIn = (version: Snapshot | undefined) =>
+    new Set(version?.feed.kind === 'popular' ? version.names.slice(0, PANEL_SIZE) : version?.names);
+  const named = namedIn(one).difference(namedIn(other));
+  return one?.shown ? named.union(shownIn(one).difference(shownIn(other))) : named;
 }
 
 function shownIn(snapshot: Snapshot | undefined): Set<string> {
@@ -39,8 +43,30 @@ export function touchedOf(
   asked: ReadonlyMap<string, Asked>,
   changed: ReadonlySet<string>,
 ): Map<string, Asked> {
-  if (changed.size === 0) return new Map();
-  return new Map([...asked].filter(([name]) => lineage(name as Domain).some(one => changed.has(one))));
+  return new Map([...asked].filter(([name]) => isTouched(name, changed)));
+}
+
+const isTouched = (name: string, changed: ReadonlySet<string>) =>
+  changed.size > 0 && lineage(name as Domain).some(one => changed.has(one));
+
+/**
+ * Of what an operator approved or rejected, what a version has (of a list that clears names: has no longer) and the one
+ * in use has not. It is looked for in the list and not in what flips: an override, or another list that names it too,
+ * ends with no update of this one, and all that was rejected counted then (2026-11-18).
+ */
+export function decidedIn(
+  next: Snapshot,
+  inUse: Snapshot | undefined,
+  decided: readonly string[],
+): readonly string[] {
+  if (decided.length === 0) return [];
+  const changed = next.feed.kind === 'disposable' ? moreIn(next, inUse) : moreIn(inUse, next);
+  return decided.filter(name => isTouched(name, changed));
+}
+
+/** Whatever an operator decided about a name, today or when all that is new has come of age. */
+export function isFlaggedIn(catalog: Catalog, name: string, now: number): boolean {
+  return [dayAt(now), dayAt(now) + NEW_DAYS].some(day => flaggedBy(catalog, name, day).length > 0);
 }
 
 /**

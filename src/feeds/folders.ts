@@ -1,5 +1,6 @@
 /** Folders for what npm brings, and what is left of those whose program was killed. */
 
+import { lstatSync, readdirSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +15,18 @@ const OLD_MS = 86_400_000;
 export const GONE = { recursive: true, force: true, maxRetries: 5 };
 
 export const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), `${HERE}${process.pid}-`));
+
+/** In bytes, with all that is below. What goes while it is counted is not counted. */
+export function sizeOf(folder: string): number {
+  try {
+    const sizes = readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(
+      path => lstatSync(join(folder, path), { throwIfNoEntry: false })?.size ?? 0,
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch {
+    return 0;
+  }
+}
 
 /** `atWork`: those that this process has in use. */
 export async function removeLeft(atWork: ReadonlySet<string> = new Set()): Promise<void> {

@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,13 +10,18 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { FeedError, MOST_BYTES } from '../core/feed.ts';
-import { GONE, newFolder, removeLeft } from './folders.ts';
+import { GONE, newFolder, removeLeft, sizeOf } from './folders.ts';
 import { filesOfTar } from './tar.ts';
 
 const unzip = promisify(gunzip);
 /** Ten times the largest of them (November 2026). */
 const MOST_UNPACKED = 64 * 2 ** 20;
 const DEADLINE_MS = 120_000;
+/** npm has no bound of its own, and keeps an archive twice: a release of 1.5 GB took 3 GB of each (2026-11-18). */
+const MOST_ON_DISK = 3 * MOST_BYTES;
+/** With an archive of 32 MiB it took 187 MiB, with a package of 30,000 releases 257 (2026-11-18). */
+const MOST_MEMORY = 384 * 2 ** 20;
+const LOOK_MS = 100;
 const MOST_OUTPUT = 2 ** 20;
 const SECRETS = /^(?:DATABASE_URL|ADMIN_TOKEN|FIRST_KEY|ALERT_WEBHOOK(?:_SECRET)?)(?:_FILE)?$|^PG/;
 /** Lines of npm's that tell where it failed, not why. */
@@ -102,24 +107,45 @@ async function npm(args: readonly string[], folder: string): Promise<string> {
   const options = { cwd: folder, env, detached: true };
   const child = spawn('npm', [...args, ...more], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   atWork.set(folder, child);
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
+  let why: string | undefined;
+  const end = (problem: string) => {
+    why ??= problem;
     kill(child);
-  }, DEADLINE_MS);
+  };
+  const timer = setTimeout(end, DEADLINE_MS, `npm did not end within ${DEADLINE_MS / 1000} s`);
+  const look = setInterval(() => {
+    if (sizeOf(folder) > MOST_ON_DISK) end(`npm took more than ${MOST_ON_DISK / 2 ** 20} MiB of disk for it`);
+    if (memoryOf(child.pid) > MOST_MEMORY)
+      end(`npm took more than ${MOST_MEMORY / 2 ** 20} MiB of memory for it`);
+  }, LOOK_MS);
   try {
     const output = [outputOf(child.stdout), outputOf(child.stderr)] as const;
     const [[code, signal], stdout, stderr] = await Promise.all([once(child, 'close'), ...output]);
     if (code === 0) return stdout;
-    throw new FeedError(
-      isLate ? `npm did not end within ${DEADLINE_MS / 1000} s` : problemOf(code ?? signal, stderr),
-    );
+    throw new FeedError(why ?? problemOf(code ?? signal, stderr));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code === undefined ? error : new FeedError(problemOf(code, ''), { cause: error });
   } finally {
     clearTimeout(timer);
+    clearInterval(look);
     atWork.set(folder, undefined);
+  }
+}
+
+/** In bytes, with all that it has started. Nothing is known of it where there is no `/proc`. */
+function memoryOf(pid: number | string | undefined): number {
+  const [, kib = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(textAt(`/proc/${pid}/status`)) ?? [];
+  const children = textAt(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean);
+  return children.reduce((sum, child) => sum + memoryOf(child), 1024 * Number(kib));
+}
+
+/** What has ended meanwhile has none. */
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
   }
 }
 

@@ -3,7 +3,7 @@
 import { type AddedFeed, addedInWords, MOST_ADDED } from '../core/added-feed.ts';
 import { type Actor, actOf } from '../core/audit.ts';
 import type { SnapshotHead } from '../core/feed.ts';
-import { decidedWith } from '../core/freshness.ts';
+import { decidedWith, type FeedCheck, isRejection } from '../core/freshness.ts';
 import { type History, historyOf, type InUse, isHeld, versionAfter, versionBefore } from '../core/history.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Problem } from '../core/problem.ts';
@@ -60,12 +60,11 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const check = (await store.feedChecks()).find(one => one.feed === feed);
-      // What was approved and not fetched since is fetched, before what was decided the other way is taken back: the same
-      // command again must not undo an older rejection.
-      const names = check?.waiting ?? check?.approved ?? (isApproved ? check?.rejected : null);
-      if (!check || !names) return { problem: 'not_found', detail: `no version of ${feed} waits` };
+      const sets = check ? openTo(check, isApproved) : [];
+      if (!check || sets.length === 0) return { problem: 'not_found', detail: `no version of ${feed} waits` };
       const isTakenBack = check.waiting === null && seen.length === 0;
-      if (seen !== 'any' && !isTakenBack && !isSame(seen, names)) return unseen(feed, seen.length > 0);
+      const names = seen === 'any' || isTakenBack ? sets[0] : sets.find(some => isSame(seen, some));
+      if (!names) return unseen(feed, check.waiting !== null, seen.length > 0);
       const some = names.slice(0, 20).join(', ');
       const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
       if (await store.noteCheck(decidedWith(check, names, isApproved), check, act)) return names;
@@ -109,13 +108,26 @@ const overtaken = (feed: string): Problem => ({
 const isSame = (some: readonly string[], others: readonly string[]) =>
   new Set(some).symmetricDifference(new Set(others)).size === 0;
 
+/**
+ * What can be decided about, the likeliest first: what waits, and nothing else then. What was approved and not fetched
+ * since is fetched before what was decided the other way is taken back, since the same command again must not undo an
+ * older rejection; but where that is what the last version was refused for, it led in a circle (2026-11-18).
+ */
+function openTo(check: FeedCheck, isApproved: boolean): (readonly string[])[] {
+  const { waiting, approved, rejected } = check;
+  if (waiting) return [waiting];
+  const either = isRejection(check) ? [rejected, approved] : [approved, rejected];
+  return (isApproved ? either : [approved]).filter(names => names !== null);
+}
+
 /** Nothing is decided: eight were shown, and forty others approved (2026-11-17). */
-const unseen = (feed: string, isOther: boolean): Problem => ({
-  problem: 'unseen',
-  detail: isOther
+function unseen(feed: string, isWaiting: boolean, isOther: boolean): Problem {
+  const told = isOther
     ? `other domains of ${feed} wait by now: look at them first`
-    : `name the domains of ${feed} that you looked at, all that wait`,
-});
+    : `name the domains of ${feed} that you looked at, all that wait`;
+  const none = `no version of ${feed} waits, and what was decided is about other domains: name none to go by that`;
+  return { problem: 'unseen', detail: isWaiting ? told : none };
+}
 
 const NOTHING = {
   'feed.rollback': (feed: string) => `no update of ${feed} is stored`,

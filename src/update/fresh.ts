@@ -75,8 +75,18 @@ export async function readFresh(
 
 /** A package that nobody published for months would take away what its address brought until yesterday. */
 function isOutdated({ version, releasedAt }: RawFeed, inUse: Snapshot | undefined): boolean {
-  if (!inUse || inUse.acceptedAt === null || inUse.version === version) return false;
-  return (releasedAt ?? 0) <= inUse.acceptedAt;
+  if (!inUse || inUse.version === version) return false;
+  return inUse.acceptedAt === null ? isBefore(version, inUse.version) : (releasedAt ?? 0) <= inUse.acceptedAt;
+}
+
+/**
+ * Of what is installed, which is a release of the same package: a registry that was behind took 1,481 names of 8,883
+ * away (2026-11-18). What are no numbers cannot be told.
+ */
+function isBefore(version: string, installed: string): boolean {
+  const [some, others] = [version, installed].map(text => text.split('.').map(Number));
+  const at = some!.findIndex((number, place) => number !== others![place]);
+  return some![at]! < others![at]!;
 }
 
 export const keptTag = (tag: Tag | undefined, { digest }: Snapshot, now: number): KeptTag | null =>

@@ -38,6 +38,8 @@ export interface Updated {
   readonly turnover: Tried['turnover'];
   /** What it changes for names that were asked here lately; null where that was not tried. */
   readonly flips: readonly Flip[] | null;
+  /** What an operator approved or rejected and it has: it was let in with that, or forced in. */
+  readonly decided?: readonly string[];
   /** Those of them that an operator has to look at. */
   readonly waiting: readonly string[] | null;
   /** What the server said of the version in use after it; undefined where the one before stays. */
@@ -70,12 +72,14 @@ export function triedOf({
   turnover,
   waiting,
   flips,
+  decided = [],
   tag,
   fallback,
 }: Updated): Tried {
   const trouble = outcome === 'refused' || outcome === 'failed' || outcome === 'waiting' ? outcome : null;
   const problem = trouble && shortDetail(problems.join('; '));
-  const flagged = outcome === 'accepted' || outcome === 'forced' ? flaggedIn(flips ?? []) : [];
+  const flagged =
+    outcome === 'accepted' || outcome === 'forced' ? [...flaggedIn(flips ?? []), ...decided] : [];
   return { feed, problem, trouble, turnover, waiting, flagged, tag, fallback };
 }
 

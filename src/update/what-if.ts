@@ -1,7 +1,7 @@
 /** A new version before it counts: what it would change for names that this service was really asked lately. */
 
 import { randomBytes } from 'node:crypto';
-import { type Asked, askedIn } from '../core/asked.ts';
+import { askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
@@ -15,7 +15,7 @@ import { sealing } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
 import { STEP_DAYS } from '../core/turnover.ts';
-import { changedIn, type Flip, flipsOf, touchedOf } from '../core/what-if.ts';
+import { changedIn, decidedIn, type Flip, flipsOf, isFlaggedIn, touchedOf } from '../core/what-if.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'askedNames' | 'listOverrides'>;
@@ -23,28 +23,37 @@ interface Parts {
   readonly catalog: () => Promise<Catalog>;
 }
 
-/** What an operator rejected once is tried for good, whether or not it is still asked for. */
-const REJECTED: Asked = { isFlagged: false, isEstablished: false };
+export interface TriedOut {
+  readonly flips: readonly Flip[];
+  /** What an operator rejected once and it would flag, whether or not that is still asked for. */
+  readonly again: readonly string[];
+  /** What an operator approved or rejected and it has. */
+  readonly decided: readonly string[];
+}
 
-/** Only where a name that was asked for is touched: folding a catalog takes half a second. */
+/** Only where a name that was asked for is touched, or is cleared no longer: folding a catalog takes half a second. */
 export async function tryOut(
   next: Snapshot,
   inUse: Snapshot | undefined,
   check: FeedCheck | undefined,
   parts: Parts,
   now: number,
-): Promise<readonly Flip[]> {
-  const names = askedIn(await parts.store.askedNames());
-  for (const name of check?.rejected ?? []) names.set(name, names.get(name) ?? REJECTED);
-  const asked = touchedOf(names, changedIn(next, inUse));
-  if (asked.size === 0) return [];
+): Promise<TriedOut> {
+  const asked = touchedOf(askedIn(await parts.store.askedNames()), changedIn(next, inUse));
+  const rejected = new Set(check?.rejected);
+  const decided = decidedIn(next, inUse, [...rejected, ...(check?.approved ?? [])]);
+  const again = decided.filter(name => rejected.has(name));
+  const isNaming = next.feed.kind === 'disposable';
+  if (asked.size === 0 && (isNaming || again.length === 0)) return { flips: [], again, decided };
   const before = await parts.catalog();
   const isOther = ({ feed }: Pick<Snapshot, 'feed'>) => feed.id !== next.feed.id;
   const snapshots = [...before.snapshots.filter(isOther), next];
   const tables = parseTables(await parts.tables());
   const after = allAtOnce(makingCatalog(snapshots, tables, 'what-if', randomBytes(SEED_BYTES)));
   const { overrides } = await parts.store.listOverrides();
-  return flipsOf(before, after, asked, new Map(overrides.map(one => [one.domain, one])), now);
+  const flips = flipsOf(before, after, asked, new Map(overrides.map(one => [one.domain, one])), now);
+  // What left the panel and nobody lists is not flagged by that.
+  return { flips, again: again.filter(name => isNaming || isFlaggedIn(after, name, now)), decided };
 }
 
 /**
@@ -100,7 +109,7 @@ export function keepingFlags(
 
 /**
  * The names that an operator has to look at; none where they are few, with those of the last month, those of other lists
- * included, or were approved. One that was rejected is never few: whoever brings them five at a time has them all.
+ * included, or were approved.
  */
 export function waitingIn(
   flips: readonly Flip[],
@@ -108,8 +117,6 @@ export function waitingIn(
   lately: Iterable<string> = [],
   others: readonly string[] = [],
 ): readonly string[] {
-  const again = rejectedAgain(flips, check);
-  if (again.length > 0) return again;
   const approved = new Set(check?.approved);
   const isOpen = (name: string) => !approved.has(name);
   const flagged = establishedIn(flips).filter(isOpen);
@@ -120,29 +127,27 @@ export function waitingIn(
   return parties.size > MOST_FLAGGED ? names : [];
 }
 
-function rejectedAgain(flips: readonly Flip[], check: FeedCheck | undefined): readonly string[] {
-  const rejected = new Set(check?.rejected);
-  return flaggedIn(flips).filter(name => rejected.has(name));
-}
-
 /** What is kept of them: an operator looks at a few. */
 const MOST_KEPT = 1_000;
 
-/** What becomes of such a version: it waits, or is refused where it flags what an operator rejected before. */
+/**
+ * What becomes of a version: it waits, or is refused where it has what an operator rejected before, which is never few:
+ * whoever brings five at a time has them all. Undefined where nothing speaks against it.
+ */
 export function problemOf(
+  { again }: TriedOut,
   waiting: readonly string[],
   { id }: { id: string },
-  check: FeedCheck | undefined,
   others: number,
 ) {
-  const rejected = new Set(check?.rejected);
-  if (waiting.some(name => rejected.has(name)))
+  if (again.length > 0)
     return {
       outcome: 'refused',
-      problem: rejectedProblem(id, waiting.length),
+      problem: rejectedProblem(id, again.length),
       // Nobody is asked about it, nor any more about one that waited before it.
       waiting: [],
     } as const;
+  if (waiting.length === 0) return undefined;
   const fix = `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
   const beside = others > 0 ? `, beside ${others} that other lists flagged within a month` : '';
   return {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -216,6 +216,10 @@ describe('feeds update', () => {
     const { stdout } = await run(['feeds', 'status'], beside());
     expect(stdout).toMatch(/^mine +disposable +verified +own +20\S+Z /m);
     expect(stdout).toContain(`\nmine: added, from ${path}\n`);
+    renameSync(path, `${path}.moved`);
+    const moved = await run(['feeds', 'status'], beside());
+    expect(moved.stdout).toContain(`\nmine: added, from ${path}, where no file is any more\n`);
+    renameSync(`${path}.moved`, path);
 
     // Nothing of it is installed.
     const back = await run(['feeds', 'rollback', 'mine'], beside());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvLine, parseCsv } from '../../src/core/csv.ts';
+import { type CsvRow, csvLine, parseCsv } from '../../src/core/csv.ts';
 import { MOST_LINES, parseOverrides, writtenOverrides } from '../../src/core/override-file.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
@@ -12,7 +12,8 @@ test('whatever is written comes back, and no value is a formula', () => {
     fc.property(fc.array(fc.array(fc.string(), { minLength: 2, maxLength: 4 })), rows => {
       const trimmed = rows.map(row => row.map(value => value.trim()));
       const text = trimmed.map(row => csvLine(row)).join('');
-      expect(parseCsv(text)?.map(({ values }) => values)).toEqual(trimmed.filter(row => row.length > 0));
+      const read = parseCsv(text) as CsvRow[];
+      expect(read.map(({ values }) => values)).toEqual(trimmed.filter(row => row.length > 0));
     }),
   );
   for (const sign of ['=', '+', '-', '@', '\t', '\r']) expect(csvLine([`${sign}cmd()`])).toMatch(/^"?'/);
@@ -35,7 +36,12 @@ describe('what is wrong is told by its line, all of it at once', () => {
     ['', [/first line must name columns/]],
     ['domain\na.com\n', [/first line must name columns/]],
     ['domain,action,score\n', [/first line must name columns/]],
-    [`${HEAD}a.com,"deny`, [/a quote is not closed/]],
+    [`${HEAD}a.com,"deny`, [/^line 2: a quote is not closed/]],
+    [
+      `${HEAD}a.com,deny\nb.com,deny,,"two\nlines"\n"c.com"x,deny\n`,
+      [/^line 5: .* beside a value in quotes/],
+    ],
+    [`${HEAD}a.com,deny\nb "c".com,deny\n`, [/^line 3: .* beside a value in quotes/]],
     [`${HEAD}a.com,deny\nb@c.com,deny\nc.com,block\n`, [/^line 3: domain: /, /^line 4: action must be/]],
     [`${HEAD}a.com,deny,perhaps\n`, [/^line 2: below must be yes or no/]],
     [`${HEAD}a.com,deny,constructor\n`, [/^line 2: below must be yes or no/]],

@@ -6,7 +6,7 @@ import { keepingNames } from '../../src/core/gate.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { parseTables } from '../../src/core/tables.ts';
-import { changedIn, flipsOf } from '../../src/core/what-if.ts';
+import { changedIn, decidedIn, flipsOf } from '../../src/core/what-if.ts';
 import { FEW_TABLES } from '../support/versions.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
@@ -69,9 +69,22 @@ test('what a rotating list shows again is tried, and who is pushed out of the pa
   expect([...left.names].sort()).toEqual(['a.com', 'b.com']);
   const again = shown(['a.com', 'b.com'], left, today);
   expect([...changedIn(again, left)]).toEqual(['a.com']);
+  expect(decidedIn(again, left, ['a.com', 'b.com'])).toEqual(['a.com']);
+  expect(decidedIn(left, again, ['a.com', 'b.com'])).toEqual([]);
   expect(flagged([left], [again], 'a.com')).toBe(true);
 
   const popular = (names: readonly string[]): Snapshot => ({ ...listOf([], { kind: 'popular' }), names });
   const panel = Array.from({ length: PANEL_SIZE }, (_, at) => `p${at}.com`);
   expect([...changedIn(popular(['new.com', ...panel]), popular(panel))]).toEqual(['new.com', panel.at(-1)]);
+});
+
+test('what was decided is found where a version has it, or a name above it, and the one in use has not', () => {
+  const [inUse, next] = [listOf(['a.com', 'b.com']), listOf(['b.com', 'parent.com'])];
+  const decided = ['a.com', 'b.com', 'mail.parent.com', 'parent.org'];
+  expect(decidedIn(next, inUse, decided)).toEqual(['mail.parent.com']);
+  expect(decidedIn(next, undefined, decided)).toEqual(['b.com', 'mail.parent.com']);
+  expect(decidedIn(next, inUse, [])).toEqual([]);
+  // Lists that clear names do something to those that they leave out.
+  const guards = [inUse, next].map(({ names }) => listOf(names, { kind: 'protected' }));
+  expect(decidedIn(guards[1]!, guards[0], decided)).toEqual(['a.com']);
 });

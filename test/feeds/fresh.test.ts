@@ -13,6 +13,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { endingNpm } from '../../src/commands/ending-npm.ts';
@@ -203,6 +204,8 @@ describe('the newest release of a package', () => {
     ['exit 0', 'npm brought nothing'],
     ['echo "no archive" > packed.tgz', 'incorrect header check'],
     ['head -c 34000000 /dev/zero > packed.tgz', 'larger than 32 MiB'],
+    // What npm goes on with is not waited for.
+    ['truncate -s 101000000 packed.tgz; sleep 60', 'npm took more than 96 MiB of disk for it'],
     [
       'head -c 4000000 /dev/zero | gzip > a; cat a a a a a a a a a a a a a a a a a > packed.tgz',
       'Cannot create a Buffer larger than',
@@ -296,6 +299,30 @@ describe('the newest release of a package', () => {
     vi.stubEnv('npm_config_fetch_retry_mintimeout', '1');
     vi.stubEnv('npm_config_fetch_retry_maxtimeout', '1');
     await expect(read('is-burner-email')).rejects.toThrow('sha512-AAAA');
+  });
+
+  it('that has no end is not fetched until the memory is full, by whatever npm is started with', async () => {
+    const MIB = Buffer.alloc(2 ** 20);
+    let poured = 0;
+    const MOST = 1_000;
+    function* pour() {
+      for (; poured < MOST; poured++) yield MIB;
+    }
+    const registry = createServer((req, res) => {
+      const dist = { tarball: `${base}/packed.tgz` };
+      const versions = { '2.0.0': { name: 'is-burner-email', version: '2.0.0', dist } };
+      if (!req.url!.endsWith('.tgz'))
+        return void res.end(JSON.stringify({ 'dist-tags': { latest: '2.0.0' }, versions }));
+      Readable.from(pour()).pipe(res);
+    });
+    await new Promise<void>(done => registry.listen(0, '127.0.0.1', done));
+    onTestFinished(() => void registry.close().closeAllConnections());
+    const base = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`;
+    const npm = execFileSync('sh', ['-c', 'command -v npm'], { encoding: 'utf8' }).trim();
+    vi.stubEnv('npm_config_registry', base);
+    npmThat(`${npm} "$@"; exit $?`);
+    await expect(read('is-burner-email')).rejects.toThrow(/npm took more than \d+ MiB of (?:memory|disk)/);
+    expect(poured).toBeLessThan(MOST);
   });
 
   it('ends with the command that a signal ends, and what it has fetched goes with it', async () => {
