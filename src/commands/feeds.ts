@@ -1,7 +1,5 @@
 /** `domain-risk feeds`: the lists that are followed, how fresh they are, and bringing fresh ones into the store. */
 
-import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import type { Command } from 'commander';
 import { openCommandStore } from '../command-store.ts';
 import { loadCatalog, updateParts } from '../compose.ts';
@@ -11,7 +9,7 @@ import { FEED_IDS, feedsWithout } from '../feeds/sources.ts';
 import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
-import { addOwnFeeds, checkKnown, withoutUpdate } from './own-feeds.ts';
+import { addOwnFeeds, checkKnown, placeInWords, withoutUpdate } from './own-feeds.ts';
 import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
 import { addWaiting, printFlips, shownFlips } from './waiting.ts';
 import { actor, done, hasStore, operateOn, readWorld, tellNoStore, withStore } from './world.ts';
@@ -106,10 +104,8 @@ async function status(options: { json?: boolean }): Promise<void> {
     }
     for (const { feed, fallback } of shown.feeds)
       if (fallback !== null) process.stdout.write(`\n${feed}: from ${printable(fallback)}`);
-    for (const { feed, origin } of shown.feeds.filter(({ own }) => own)) {
-      const gone = isAbsolute(origin) && !existsSync(origin) ? ', where no file is any more' : '';
-      process.stdout.write(`\n${feed}: added, from ${printable(origin)}${gone}`);
-    }
+    for (const { feed, origin } of shown.feeds.filter(({ own }) => own))
+      process.stdout.write(`\n${feed}: added, from ${placeInWords(origin)}`);
     const isLeftAlone = (id: string) => shown.missing.some(({ feed, held }) => feed === id && held);
     const missing = [...FEED_IDS, ...stored.added.map(({ name }) => name)].filter(
       id => !shown.feeds.some(({ feed }) => feed === id) && !feedsOff.includes(id) && !isLeftAlone(id),

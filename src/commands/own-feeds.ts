@@ -1,6 +1,7 @@
 /** `domain-risk feeds add|remove`: lists of the operator's own beside those that the service knows. */
 
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { isAbsolute, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { updateParts } from '../compose.ts';
 import {
@@ -149,3 +150,9 @@ async function remove(feed: string, options: { json?: boolean }): Promise<void> 
 /** What is left of a list where no version of it is in use. */
 export const withoutUpdate = (feed: string): string =>
   SOURCES.feeds.some(source => source.feed.id === feed) ? 'as installed' : 'empty';
+
+/** Where a list of the operator's own comes from. */
+export function placeInWords(origin: string): string {
+  const isGone = isAbsolute(origin) && !existsSync(origin);
+  return `${printable(origin)}${isGone ? ', where no file is any more' : ''}`;
+}
