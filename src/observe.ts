@@ -24,16 +24,18 @@ export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
     ['stale', counters.stale],
     ['capped', counters.capped],
   ]);
-  metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight);
+  metrics.gauge('domain_risk_dns_in_flight', 'Names being asked.', () => resolver.health().inFlight, 'sum');
   metrics.gauge(
     'domain_risk_dns_slow',
     'Of these, names that did not answer soon.',
     () => resolver.health().slow,
+    'sum',
   );
   metrics.gauge(
     'domain_risk_dns_waiting',
     'Lookups that wait for a place to ask from.',
     () => resolver.health().waiting,
+    'sum',
   );
   metrics.gauges(
     'domain_risk_dns_server_believed',
@@ -42,7 +44,7 @@ export function observeResolver(metrics: Metrics, resolver: DnsResolver): void {
     () => resolver.health().servers.map(({ address, problem }) => [address, problem === null ? 1 : 0]),
     'min',
   );
-  metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached);
+  metrics.gauge('domain_risk_dns_cached', 'Names in the DNS cache.', () => resolver.health().cached, 'sum');
 }
 
 const QUIET_MS = 60_000;
@@ -109,16 +111,19 @@ export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
     'domain_risk_requests_in_flight',
     'Requests being answered.',
     sum(port => port.inFlight),
+    'sum',
   );
   gauge(
     'domain_risk_connections',
     'Open connections.',
     sum(port => port.sockets.count),
+    'sum',
   );
   gauge(
     'domain_risk_connections_waiting',
     'Connections whose requests wait for their turn.',
     sum(port => port.waiting),
+    'sum',
   );
   counters(
     'domain_risk_connections_closed_total',

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { referenceRoutes } from '../scripts/reference.ts';
+import { packageFeeds } from '../src/feeds/packages.ts';
 import { WEB_FEEDS } from '../src/feeds/web.ts';
 import { type DnsServer, startDns } from './support/dns.ts';
 import { bareEnvironment, LONG_LISTS } from './support/environment.ts';
@@ -9,6 +11,7 @@ import { CLI, hasTool, ROOT, type Running, startServer } from './support/process
 import { temporaryFolder } from './support/service.ts';
 
 const DOCUMENTS = globSync(['*.md', 'docs/*.md', 'client/*.md'], { cwd: ROOT }).sort();
+const PLACES = ['', '{bench,bin,client,console,data,deploy,docs,scripts,src,test}/**/'];
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const SCRIPTS = Object.keys(JSON.parse(textOf('package.json')).scripts);
 
@@ -38,14 +41,47 @@ test('every metric of the sources is named in a document, those too that few set
   expect(unnamed(metrics)).toEqual([]);
 });
 
-test('every list from the web has its row in docs/lists.md, with its licence', () => {
+test('every path of the API is named in a document', () => {
+  const manual = DOCUMENTS.filter(file => file !== 'CHANGELOG.md')
+    .map(textOf)
+    .join();
+  const isNamed = (path: string) =>
+    new RegExp(`${path.replace(/\{\w+\}/, '[^/\\s`]+')}(?![\\w/])`).test(manual);
+  expect(
+    referenceRoutes()
+      .filter(({ path }) => !isNamed(path))
+      .map(({ path }) => path),
+  ).toEqual([]);
+});
+
+/** By their paths, or by the last part where the sentence says what folder that is in. */
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s names only files that are there', file => {
+  const there = PLACES.flatMap(place =>
+    globSync(`${place}*.{ts,tsx,mjs,json,yaml,csv,txt,md}`, { cwd: ROOT }),
+  );
+  const named = textOf(file).match(/[\w-][\w./-]*\.(?:tsx?|mjs|json|yaml|csv|txt|md)\b/g) ?? [];
+  expect(named.length).toBeGreaterThan(50);
+  const isThere = (name: string) => there.some(path => `/${path}`.endsWith(`/${name}`));
+  const gone = [...new Set(named)].filter(name => !name.startsWith('node_modules/') && !isThere(name));
+  expect(gone).toEqual([]);
+});
+
+test('every disposable list and every one from the web has its row in docs/lists.md, with its licence', () => {
   const rows = textOf('docs/lists.md')
     .split('\n')
     .filter(line => line.startsWith('| '));
-  const without = WEB_FEEDS.filter(
-    ({ feed }) => !rows.some(row => row.startsWith(`| ${feed.id} `) && row.includes(` ${feed.licence} `)),
+  const feeds = [...packageFeeds(), ...WEB_FEEDS].map(({ feed }) => feed);
+  const ours = feeds.filter(feed => feed.kind === 'disposable' || !feed.origin.startsWith('npm '));
+  const without = ours.filter(
+    feed => !rows.some(row => row.startsWith(`| ${feed.id} `) && row.includes(` ${feed.licence} `)),
   );
-  expect(without.map(({ feed }) => feed.id)).toEqual([]);
+  expect(without.map(({ id }) => id)).toEqual([]);
+  // Licences that ask to name the makers.
+  const thanks = textOf('docs/lists.md').match(/^[^|].*creativecommons\.org\/licenses\/.*$/gm) ?? [];
+  const unthanked = feeds.filter(
+    ({ id, licence }) => licence.startsWith('CC-BY') && !thanks.some(line => line.includes(id)),
+  );
+  expect(unthanked.map(({ id }) => id)).toEqual([]);
 });
 
 /** The blocks of a document that somebody would paste into a shell. */

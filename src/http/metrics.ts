@@ -22,10 +22,10 @@ export interface Metrics {
   degraded(): void;
   verdict(reason: Reason): void;
   shed(): void;
-  /** A value that is read when somebody scrapes. Of several workers' their sum is shown, where nothing else is said. */
-  gauge(name: string, help: string, read: () => number, across?: Across): void;
+  /** A value that is read when somebody scrapes, and what is shown of several workers' values. */
+  gauge(name: string, help: string, read: () => number, across: Across): void;
   /** Such values by one label. */
-  gauges(name: string, help: string, label: string, read: ByLabel, across?: Across): void;
+  gauges(name: string, help: string, label: string, read: ByLabel, across: Across): void;
   /** Counts kept elsewhere, by one label, read when somebody scrapes. */
   counters(name: string, help: string, label: string, read: ByLabel): void;
   /** What was called and answered since the start. */
@@ -113,7 +113,7 @@ function trafficOf(
 /** What is kept elsewhere, and read when somebody scrapes. */
 function scraped(registers: Registry[]): Pick<Metrics, 'gauge' | 'gauges' | 'counters'> {
   return {
-    gauge(name, help, read, across = 'sum') {
+    gauge(name, help, read, across) {
       new Gauge({
         name,
         help,
@@ -124,7 +124,7 @@ function scraped(registers: Registry[]): Pick<Metrics, 'gauge' | 'gauges' | 'cou
         },
       });
     },
-    gauges(name, help, label, read, across = 'sum') {
+    gauges(name, help, label, read, across) {
       new Gauge({
         name,
         help,

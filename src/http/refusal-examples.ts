@@ -35,6 +35,7 @@ const INVALID: Readonly<Partial<Record<OperationId, string>>> = {
   ignoreHost: HOST_RULE,
   watchHost: HOST_RULE,
   listActs: LIMIT_RULE,
+  getTraffic: 'range must be one of hour, day, week, month',
   addOperator: 'there is an operator named "Ada" already',
   revokeOperator: '"reason" is not a field of this body; it takes nothing',
   listDecisions: 'since must be like 2027-01-31 or 2027-01-31T12:00:00Z',

@@ -6,6 +6,7 @@ import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import type { Call, Headers } from './call.ts';
 import { dateText } from './date.ts';
 import type { Head } from './head.ts';
+import { STATUS_CODES } from './node-http.ts';
 import { OPERATORS } from './places.ts';
 import { newRequestId } from './request-id.ts';
 import { errorJson } from './wire.ts';
@@ -175,7 +176,7 @@ export function rawRefusal(refusal: Refusal, sent: Unparsed = {}): string {
   const isAllowed = origin !== undefined && origin.length <= MOST_ORIGIN;
   const cors = [`Access-Control-Allow-Origin: ${origin}`, `Access-Control-Expose-Headers: ${EXPOSED}`];
   return [
-    `HTTP/1.1 ${status} ${STATUS_TEXTS[status] ?? 'Error'}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'X-Content-Type-Options: nosniff',
     'Vary: Origin, Authorization',
     ...(isAllowed ? cors : []),
@@ -191,10 +192,3 @@ export function rawRefusal(refusal: Refusal, sent: Unparsed = {}): string {
     sent.isHead ? '' : body,
   ].join('\r\n');
 }
-
-const STATUS_TEXTS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-  503: 'Service Unavailable',
-};

@@ -2,8 +2,10 @@
 
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { referenceRoutes } from '../../scripts/reference.ts';
 import { createAppoint } from '../../src/appoint.ts';
 import { digestOf } from '../../src/core/key.ts';
+import type { Route } from '../../src/http/routes.ts';
 import { ACT } from '../support/act.ts';
 import { ask, askBytes, expectError, parseAnswers, type Question } from '../support/answers.ts';
 import { guestOf } from '../support/guests.ts';
@@ -90,9 +92,23 @@ const ENDPOINTS: readonly (readonly [string, string, object?])[] = [
   ['POST', '/admin/infra/mx.example.net/forget', {}],
   ['POST', '/admin/infra/mx.example.net/relearn', {}],
   ['GET', '/admin/audit'],
+  ['GET', '/admin/traffic'],
+  ['GET', '/admin/decisions'],
+  ['GET', '/admin/operators'],
+  ['POST', '/admin/operators', { name: 'x' }],
+  ['POST', '/admin/operators/x/revoke', {}],
 ];
 
 describe('the door', () => {
+  test('is held against every endpoint that there is', () => {
+    const ofOperators = referenceRoutes().filter(({ door }) => door === 'operator');
+    const isTried = ({ method, path }: Route) =>
+      ENDPOINTS.some(
+        ([by, at]) => by === method && new RegExp(`^${path.replace(/\{\w+\}/, '[^/]+')}$`).test(at),
+      );
+    expect(ofOperators.filter(route => !isTried(route)).map(({ path }) => path)).toEqual([]);
+  });
+
   test('without the token every endpoint is 401, with the challenge, and asks the store nothing', async () => {
     const { store, key, logged, loggedFrom, port } = shared();
     const { secret } = await key();

@@ -4,6 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { referenceDocument } from '../../scripts/reference.ts';
+import { REFUSALS } from '../../src/core/refusal.ts';
 import { NOW, REQUEST_ID } from '../../src/http/examples.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
 import { failNextSpend } from '../support/failing.ts';
@@ -156,6 +157,12 @@ describe('the document', () => {
 
   test('is the same that the page and the types are made of', () => {
     expect(JSON.parse(JSON.stringify(referenceDocument()))).toEqual(document);
+  });
+
+  test('has an example of every refusal, but for those that come before or beside all operations', () => {
+    const text = JSON.stringify(document);
+    const without = Object.keys(REFUSALS).filter(code => !text.includes(`"error":"${code}"`));
+    expect(without).toEqual(['request_timeout', 'expectation_failed', 'not_ready']);
   });
 
   test('is written once and served from there', async () => {
@@ -348,6 +355,12 @@ async function send(method: string, target: string, { key, json, headers = [], b
   return ask(shared().port, target, { method, key, headers: lines, body: text });
 }
 
+/** Of this side, and never called for real. */
+const uncalled = (side: string, called: ReadonlySet<string>) =>
+  operations()
+    .filter(({ tags, operationId }) => tags.includes(side) && !called.has(operationId))
+    .map(({ operationId }) => operationId);
+
 describe('real answers are what the document says, and its examples are real', () => {
   test('for callers', async () => {
     const { key, store } = shared();
@@ -362,6 +375,7 @@ describe('real answers are what the document says, and its examples are real', (
     const many = '/v1/public/domains';
     const names = Object.values(operation('getDomains').requestBody!.content[JSON_TYPE]!.examples)[0]!.value;
     await send('GET', gmail, { key: rated });
+    const called = new Set<string>();
     for (const [id, status, method, target, sent] of [
       ['getDomain', 200, 'GET', gmail, { key: secret }],
       ['getDomain', 200, 'GET', '/v1/public/domain/mailinator.com?explain=true', { key: secret }],
@@ -413,6 +427,7 @@ describe('real answers are what the document says, and its examples are real', (
       ['getDomains', 429, 'POST', many, { key: empty, json: names }],
       ['getDomains', 429, 'POST', many, { key: rated, json: names }],
     ] as [string, number, string, string, Sent][]) {
+      called.add(id);
       const answer = await send(method, target, sent);
       expect(answer.status, `${method} ${target}: ${answer.body}`).toBe(status);
       expectDocumented(id, answer);
@@ -420,6 +435,8 @@ describe('real answers are what the document says, and its examples are real', (
       const headers = [...(sent.headers ?? []), `Accept: ${PROBLEM_TYPE}`];
       expectDocumented(id, await send(method, target, { ...sent, headers }));
     }
+    // Its bytes have a test of their own.
+    expect(uncalled('callers', called)).toEqual(['getFilter']);
     failNextSpend(store, new Error('broken'));
     const failed = await send('GET', gmail, { key: secret });
     expect(failed.status).toBe(500);
@@ -490,6 +507,7 @@ describe('real answers are what the document says, and its examples are real', (
     const host = '/admin/infra/mx.example.com';
     const large = { key, json: { name: 'x'.repeat(70_000) } };
     const text = { key, headers: ['Content-Type: text/plain'], body: 'name' };
+    const called = new Set<string>();
     for (const [operationId, status, method, target, sent] of [
       ['createKey', 401, 'POST', '/admin/keys', {}],
       ['createKey', 405, 'PUT', '/admin/keys', { key }],
@@ -531,6 +549,10 @@ describe('real answers are what the document says, and its examples are real', (
       ['listDecisions', 401, 'GET', '/admin/decisions', {}],
       ['listDecisions', 405, 'POST', '/admin/decisions', { key }],
       ['listDecisions', 422, 'GET', '/admin/decisions?since=tuesday', { key }],
+      ['getTraffic', 200, 'GET', '/admin/traffic', { key }],
+      ['getTraffic', 401, 'GET', '/admin/traffic', {}],
+      ['getTraffic', 405, 'POST', '/admin/traffic', { key }],
+      ['getTraffic', 422, 'GET', '/admin/traffic?range=year', { key }],
       ['addOperator', 201, 'POST', '/admin/operators', { key, json: example('addOperator') }],
       ['addOperator', 401, 'POST', '/admin/operators', {}],
       ['addOperator', 405, 'PUT', '/admin/operators', { key }],
@@ -576,11 +598,13 @@ describe('real answers are what the document says, and its examples are real', (
       ['watchHost', 405, 'GET', `${host}/relearn`, { key }],
       ['watchHost', 422, 'POST', '/admin/infra/a..b/relearn', { key }],
     ] as [string, number, string, string, Sent][]) {
+      called.add(operationId);
       const answer = await send(method, target, sent);
       expect(answer.status, `${method} ${target}: ${answer.body}`).toBe(status);
       expectDocumented(operationId, answer);
       expectExample(operationId, answer);
     }
+    expect(uncalled('operators', called)).toEqual([]);
     // These have a key with other members, or an answer of their own.
     const revoked = await send('POST', `${at}/revoke`, { key });
     expectDocumented('revokeKey', revoked);

@@ -17,6 +17,13 @@ it.each([
   expect(wireTypes(target), 'run `npm run client:types`').toBe(readFileSync(target.file, 'utf8'));
 });
 
+it('has the type of every answer for whoever uses the client', () => {
+  const types = [...written.matchAll(/^export interface (\w+)/gm)].map(found => found[1]!);
+  const entry = readFileSync(new URL('../../client/src/index.ts', import.meta.url), 'utf8');
+  expect(types).toContain('DomainRisk');
+  expect(types.filter(name => !new RegExp(`\\b${name}\\b`).test(entry))).toEqual([]);
+});
+
 it('has the types that the OpenAPI document gives', async () => {
   const document = (await (await service().get('/openapi.json')).json()) as {
     components: { schemas: Record<string, unknown> };

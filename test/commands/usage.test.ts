@@ -31,7 +31,7 @@ import { CLI, hasTool, NO_DNS, openBeside, ROOT, run, runJson } from '../support
 import { temporaryFolder } from '../support/service.ts';
 import { storeAt } from '../support/store.ts';
 
-/** What the documents promise; the help of each must name these words. Others may be added. */
+/** What the documents promise; the help of each command must name these words. Others may be added. */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   '': ['Exit codes: 0 done, 1 failed, 2 wrong usage'],
   serve: ['environment', '--port', '--host', '--data-dir', ...Object.keys(SETTINGS)],
@@ -55,12 +55,26 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'overrides set': ['<domain>', '<action>', 'allow', 'deny', 'role', '--below', '--expires', '--json'],
   'overrides list': ['--json'],
   'overrides remove': ['<domain>', '--json'],
+  'overrides import': ['<file>', '--dry-run', '--replace-all', '--json'],
+  'overrides export': [],
   'feeds status': ['--json'],
+  'feeds update': ['[feed...]', '--from', '--force', '--dry-run', '--json'],
+  'feeds rollback': ['<feed>', '--undo', '--json'],
+  'feeds add': ['<name>', '<place>', '--kind', '--format', '--verified', '--force', '--json'],
+  'feeds remove': ['<feed>', '--json'],
+  'feeds approve': ['<feed>', '[domain...]'],
+  'feeds reject': ['<feed>', '[domain...]', '--json'],
+  'feeds filter': ['--out', '--public-key', '--json'],
+  'feeds sweep': ['--limit', '--rate', '--json'],
+  'infra list': ['--json'],
+  'infra forget': ['<host>', '--undo', '--json'],
   audit: ['--limit', '--json'],
   backup: ['<file>', '--json'],
   restore: ['<file>', '--dry-run', '--yes', '--json'],
+  migrate: ['--from', '--to', '--json'],
   config: ['--json'],
   doctor: ['--json'],
+  decisions: ['--domain', '--key', '--since', '--limit', '--json'],
   'operators add': ['<name>', '--json'],
   'operators list': ['--json'],
   'operators revoke': ['<name>', '--json'],
@@ -113,6 +127,7 @@ test('every command explains itself on stdout, with exit code 0, and touches not
     .map(file => readFileSync(join(ROOT, file), 'utf8'))
     .join();
   const commands = [...helps].filter(([, help]) => subcommands(help).length === 0).map(([name]) => name);
+  expect(commands.filter(name => !(name in PROMISED))).toEqual([]);
   expect(commands.filter(name => !new RegExp(`(?:domain-risk |\`)${name}\\b`).test(manual))).toEqual([]);
   expect(existsSync(folder)).toBe(false);
 });

@@ -3,6 +3,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { GraphHost } from '../../console/src/graph.ts';
+import { TAB_NAMES } from '../../console/src/operator-path.ts';
 import { ACT } from '../support/act.ts';
 import { accessibilityProblems, BY_LAYOUT, hasBrowser, resize, sharedConsole } from '../support/browser.ts';
 import { mx } from '../support/dns.ts';
@@ -152,6 +153,8 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     found.quota = await problems(page);
     await goTo(page, 'Docs');
     found.docs = await problems(page);
+    const menu = page.getByRole('navigation', { name: 'Main' }).getByRole('link');
+    expect(await menu.allInnerTexts()).toEqual(['Look up', 'Top domains', 'Quota', 'Operator', 'Docs']);
     expect(found).toEqual(Object.fromEntries(Object.keys(found).map(name => [name, []])));
   });
 
@@ -182,7 +185,7 @@ describe.runIf(hasBrowser())('the console', PATIENT, () => {
     await page.route(/\/admin\/infra/, route =>
       route.fulfill({ json: { hosts: [{ ...rest, host, addresses, neighbours: guests }] } }),
     );
-    for (const name of ['Home', 'Keys', 'Overrides', 'Feeds', 'Learned hosts', 'Health', 'Audit']) {
+    for (const name of Object.values(TAB_NAMES)) {
       const panel = await chooseTab(page, name);
       if (name === 'Health' || name === 'Home') await panel.locator('canvas').first().waitFor();
       if (name === 'Learned hosts') {

@@ -7,7 +7,7 @@ async function valuesOf(calls: number, connections: number, held: number) {
   const metrics = createMetrics();
   for (let i = 0; i < calls; i++) metrics.request('domain', 200, 0.0002);
   for (let i = 0; i < calls; i++) metrics.verdict('safe');
-  metrics.gauge('connections', 'Open.', () => connections);
+  metrics.gauge('connections', 'Open.', () => connections, 'sum');
   metrics.gauges('held', 'Held.', 'quantile', () => [['max', held]], 'max');
   return metrics.values();
 }

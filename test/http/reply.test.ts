@@ -300,7 +300,7 @@ describe('a refusal', () => {
     ['request_timeout', 'HTTP/1.1 408 Request Timeout'],
     ['headers_too_large', 'HTTP/1.1 431 Request Header Fields Too Large'],
     ['overloaded', 'HTTP/1.1 503 Service Unavailable'],
-    ['not_found', 'HTTP/1.1 404 Error'],
+    ['not_found', 'HTTP/1.1 404 Not Found'],
   ] as const)('below the server, %s is a whole answer that ends the connection', (refused, line) => {
     const [head, body] = rawRefusal({ refused, detail: 'ü' }, { requestId: 'r1' }).split('\r\n\r\n') as [
       string,
