@@ -1180,6 +1180,25 @@ describe('an update by a clock that is wrong', () => {
     expect((await on(106, shown)).after?.names).toBe(100);
   });
 
+  it('makes no name older and takes none away where two are wrong by different amounts, minutes apart', async () => {
+    feed = { ...feed, rotates: 100 };
+    const shown = many(100, 'shown');
+    for (const day of [0, 1, 2]) await on(day, many(100, 'left'));
+    for (const day of [-730, -400, -31, -700])
+      expect([day, (await on(day, shown)).outcome]).toEqual([day, 'refused']);
+    for (const day of [3, 103, 203, 150, 303, -400, 3.1, 4])
+      expect([day, (await on(day, shown)).after?.names]).toEqual([day, day < 0 ? undefined : 200]);
+    expect((await ages()).get('left0.com')).toBe(0);
+  });
+
+  it('that looks once a month is believed, also where it was years ahead before', async () => {
+    await on(0, many(100));
+    for (const day of [31, 59]) expect((await on(day, many(100 + day))).outcome).toBe('accepted');
+    for (const day of [800, 801]) expect((await on(day, many(day - 640))).outcome).toBe('accepted');
+    expect((await on(90, many(162))).outcome).toBe('refused');
+    expect((await on(120, many(162))).outcome).toBe('accepted');
+  });
+
   it('does not begin the count of a month anew', async () => {
     const used = many(20, 'used');
     const bring = (day: number, ...names: string[]) => on(day, [...many(100), ...names], { popular: used });

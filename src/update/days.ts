@@ -5,7 +5,7 @@ import { type Looks, lookedAt, SECOND_DAY_MS } from '../core/forgetting.ts';
 import type { Store } from '../core/ports.ts';
 import { toSecond } from '../core/quota.ts';
 
-/** Kept as a lease that nobody holds: `until` is the look before, `dueAt` the last one. */
+/** Kept as a lease that nobody holds: `until` is the look that is believed, `dueAt` one that is not yet. */
 const NAME = 'feeds.clock';
 
 export interface Days {
@@ -21,7 +21,8 @@ type Looked = Pick<Store, 'lease' | 'swapLease' | 'feedChecks'>;
 
 /**
  * One update by a clock 400 days behind made every name of a list that much older, for good (60 became 95), and one
- * that was 100 days ahead took 1,000 names of castle away (2026-11-18).
+ * that was 100 days ahead took 1,000 names of castle away; so did two that were wrong by different amounts, minutes
+ * apart (2026-11-18).
  */
 export async function daysAt(now: number, store: Looked, dryRun: boolean): Promise<Days> {
   const was = await store.lease(NAME);
