@@ -192,8 +192,9 @@ async function update(
   const waiting = waitingIn(flips, check, next.flagged.keys(), others);
   const doubt = problemOf(triedOut, waiting, feed, others.length);
   if (doubt) {
-    problems.push(doubt.problem);
-    if (!force) return { ...told, outcome: doubt.outcome, flips, waiting: doubt.waiting };
+    const { problem: why, ...rest } = doubt;
+    problems.push(why);
+    if (!force) return { ...told, ...rest, flips };
   }
   const outcome = problems.length > 0 ? 'forced' : 'accepted';
   const turnover = turnoverIn(next, inUse.snapshot);

@@ -917,8 +917,65 @@ describe('what a new version would change for names that were asked here lately'
     });
     expect((await tryAll([...many(100), 'regular7.com'], { dryRun: true })).outcome).toBe('accepted');
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
-    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
-    expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+    // What that version has is approved, and no other name.
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100, -4));
+    expect((await tryAll(bad.slice(0, -4), { dryRun: true })).outcome).toBe('accepted');
+    expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('refused');
+  });
+
+  it('takes back what the last version was refused for, and no older rejection, whatever a list says', async () => {
+    const [first, second] = [regulars.slice(0, 6), many(6, 'others')];
+    const rows = await store.askedNames();
+    const asked = rows.map(row => ({ ...row, names: `${row.names} ${second.join(' ')}` }));
+    const tried = async (...names: string[]) => {
+      const options = { store: { ...store, askedNames: async () => asked } };
+      return (await tryAll([...many(100), ...names], options)).outcome;
+    };
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    for (const names of [first, second]) {
+      expect(await tried(...names)).toBe('waiting');
+      await rejectFeed(feed.id, actor, 'any');
+    }
+    expect(await tried(...first)).toBe('refused');
+    expect(await tried(...second)).toBe('refused');
+    const lines = ['names that an operator rejected', (await check())!.problem!];
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+    // A list that is refused for lines which say that, in whatever words, was not refused for it.
+    for (const line of lines) {
+      expect(await tried(...second, line, line, line)).toBe('refused');
+      expect((await check())!.problem).toContain('are no usable names');
+      expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+    }
+    expect(await tried(...second)).toBe('accepted');
+    expect(await check()).toMatchObject({ approved: null, rejected: first });
+    expect(await tried(...second, ...first.slice(0, 2))).toBe('refused');
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(first.slice(0, 2));
+    expect(await check()).toMatchObject({ rejected: first.slice(2) });
+  });
+
+  it('takes back nothing else where that was approved while it was found', async () => {
+    const [first, second] = [regulars.slice(0, 6), regulars.slice(6)];
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    await tryAll([...many(100), ...first]);
+    const noted = (await check())!;
+    await store.noteCheck({ ...noted, waiting: null, rejected: [...first, ...second] }, noted);
+    const bad = [...many(100), ...second];
+    expect((await tryAll(bad)).outcome).toBe('refused');
+    let isDecided = false;
+    const meanwhile: UpdateParts['store'] = {
+      ...store,
+      async noteCheck(...args) {
+        if (!isDecided) {
+          isDecided = true;
+          expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+        }
+        return store.noteCheck(...args);
+      },
+    };
+    expect((await tryAll(bad, { store: meanwhile })).outcome).toBe('refused');
+    expect((await check())!.problem).toMatch(/^it would flag 2 names, which is approved/);
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+    expect(await check()).toMatchObject({ approved: second, rejected: first });
   });
 
   it('is refused too where an override or another list hides what it would flag, and approved names are used up', async () => {
@@ -957,6 +1014,10 @@ describe('what a new version would change for names that were asked here lately'
     // Flagged already, by a list that the panel does not stand against.
     expect((await leaveOut(6, regulars, 'verified')).outcome).toBe('refused');
     expect((await leaveOut(6, ['listed.com'], 'broad')).outcome).toBe('accepted');
+    // Which flagged nobody: the rejection stands for when they are listed again.
+    expect(await check()).toMatchObject({ rejected: regulars.slice(0, 6) });
+    expect((await leaveOut(0, ['listed.com'], 'broad')).outcome).toBe('accepted');
+    expect((await leaveOut(5, regulars, 'broad')).outcome).toBe('refused');
   });
 
   it('stays decided while its server has a good version again, and what was rejected also where others are approved', async () => {
