@@ -178,7 +178,8 @@ async function update(
   if (read === null) return { ...nothing, after: before, outcome: 'unchanged', problems: [] };
   const { snapshot: fresh, fallback } = read;
   const held = { ...(await once.known()), installed: inUse.installed, ...days };
-  const problems = [...(problem === null ? [] : [problem]), ...problemsOf(fresh, inUse.snapshot, held)];
+  const behind = problem === null ? [] : [problem];
+  const problems = [...behind, ...read.problems, ...problemsOf(fresh, inUse.snapshot, held)];
   const next = nextOf(fresh, inUse.snapshot, held);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };

@@ -545,14 +545,37 @@ it('a package in place of an address that fails is taken where it is newer, and 
   expect(await noted()).toBe(fallback);
   expect((await acts()).at(-1)?.detail).toContain(`from ${fallback}`);
   expect((await packaged('1.26.1', 101, FIRST)).outcome).toBe('unchanged');
+  // Of two releases the number tells: a mirror has one days after it was published.
+  expect((await packaged('1.26.0', 102, FIRST + 6 * DAY)).outcome).toBe('failed');
+  expect((await packaged('1.27.0', 102, FIRST - 9 * DAY)).outcome).toBe('accepted');
+  // Of one beside what came from the address, the day.
+  const minute = { version: '2026-11-06T12:00Z', names: many(103) };
+  expect((await update(minute, { now: FIRST + 5 * DAY })).outcome).toBe('accepted');
   for (const releasedAt of [null, FIRST + 5 * DAY])
-    expect(await packaged('2', 102, releasedAt)).toMatchObject({
+    expect(await packaged('2.0.0', 102, releasedAt)).toMatchObject({
       outcome: 'failed',
-      problems: [`${fallback}; its version 2 is older than the one in use`],
+      problems: [`${fallback}; its version 2.0.0 is older than the one in use`],
     });
-  expect(await packaged('3', 102, FIRST + 6 * DAY)).toMatchObject({ outcome: 'accepted' });
+  expect(await packaged('2.0.0', 102, FIRST + 6 * DAY)).toMatchObject({ outcome: 'accepted' });
   expect((await update(many(103), { now: FIRST + 7 * DAY })).fallback).toBeNull();
   expect(await noted()).toBeNull();
+});
+
+it('a release of a package that is older than the one in use, the bundled one included, is refused unless it is forced', async () => {
+  const installed = [source({ version: '0.1.2', names: many(100) })];
+  const release = async (version: string, count: number, force = false) => {
+    const { outcome, problems } = await update({ version, names: many(count) }, { installed, force });
+    return [outcome, ...problems];
+  };
+  const older = (version: string, than: string) =>
+    `its version ${version} is older than ${than}, which is in use`;
+  expect(await release('0.1.1', 90)).toEqual(['refused', older('0.1.1', '0.1.2')]);
+  expect(await release('0.1.10', 101)).toEqual(['accepted']);
+  expect(await release('0.1.9', 102)).toEqual(['refused', older('0.1.9', '0.1.10')]);
+  expect(await release('0.1.9', 102, true)).toEqual(['forced', older('0.1.9', '0.1.10')]);
+  expect(await release('0.1.9', 102)).toEqual(['unchanged']);
+  expect(await release('next', 103)).toEqual(['accepted']);
+  expect(await release('0.1.9', 104)).toEqual(['accepted']);
 });
 
 describe('what became of a feed is kept', () => {
