@@ -89,7 +89,7 @@ export async function openServedStore(
   });
 }
 
-type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
+export type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
 
 /** Below this a catalog is made of its lists within a second. */
 const WORTH_KEEPING = 500_000;

@@ -976,6 +976,26 @@ describe('what a new version would change for names that were asked here lately'
     expect(await check()).toMatchObject({ rejected: first.slice(2) });
   });
 
+  it('is refused where it still has what was rejected, also where the version in use has that, or an operator went back to one', async () => {
+    const step = (...names: string[]) => [...many(100), ...names];
+    const [few, all] = [regulars.slice(0, 5), regulars.slice(0, 6)];
+    const { approveFeed, rejectFeed, rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    const tried = async (names: readonly string[], day: number, more: Options = {}) =>
+      (await tryAll(names, { now: FIRST + day * DAY, ...more })).outcome;
+    expect(await tried(step(...few), 0)).toBe('accepted');
+    expect(await tried(step(...all), 1)).toBe('waiting');
+    expect(await rejectFeed(feed.id, actor, 'any')).toEqual(all);
+    expect(await tried(step(...few, 'more.com'), 2)).toBe('refused');
+    expect(await tried(step(), 3)).toBe('accepted');
+    expect(await rollBackFeed(feed.id, actor)).toMatchObject({ version: { names: 105 } });
+    for (const names of [few, [...few, 'more.com']])
+      expect(await tried(step(...names), 4, { evenHeld: true })).toBe('refused');
+    // Taken back, it is used at once, though nothing of it is new.
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(few);
+    expect(await tried(step(...few, 'more.com'), 5, { evenHeld: true })).toBe('accepted');
+    expect(await check()).toMatchObject({ approved: null, rejected: all.slice(5) });
+  });
+
   it('takes back nothing else where that was approved while it was found', async () => {
     const [first, second] = [regulars.slice(0, 6), regulars.slice(6)];
     const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });

@@ -146,6 +146,10 @@ export function refusedFor({ feed, problem, trouble, rejected }: FeedCheck): rea
 export const rejectedProblem = (feed: string, count: number): string =>
   `it would flag ${count} names that an operator rejected: "feeds approve ${feed}" takes it all the same`;
 
+/** Of what came in before that, or by going back. */
+export const inUseProblem = (feed: string, count: number): string =>
+  `the version in use has ${count} of the names that an operator rejected: "feeds rollback ${feed}" (or with --undo) takes another version, "overrides set <domain> allow" clears one`;
+
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */
 export const STALE_MS = 3 * 86_400_000;
 

@@ -15,7 +15,15 @@ import { sealing } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
 import { STEP_DAYS } from '../core/turnover.ts';
-import { changedIn, decidedIn, type Flip, flipsOf, isFlaggedIn, touchedOf } from '../core/what-if.ts';
+import {
+  approvedIn,
+  changedIn,
+  type Flip,
+  flipsOf,
+  isFlaggedIn,
+  rejectedIn,
+  touchedOf,
+} from '../core/what-if.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'askedNames' | 'listOverrides'>;
@@ -41,7 +49,8 @@ export async function tryOut(
 ): Promise<TriedOut> {
   const asked = touchedOf(askedIn(await parts.store.askedNames()), changedIn(next, inUse));
   const rejected = new Set(check?.rejected);
-  const changed = decidedIn(next, inUse, [...rejected, ...(check?.approved ?? [])]);
+  const used = approvedIn(next, inUse, check?.approved ?? []);
+  const changed = [...rejectedIn(next, inUse, [...rejected]), ...used];
   const triedOut = (flips: readonly Flip[], decided: readonly string[]): TriedOut => ({
     ...{ flips, decided, again: decided.filter(name => rejected.has(name)) },
   });
