@@ -64,6 +64,7 @@ interface Options {
   popular?: readonly string[];
   catalog?: UpdateParts['catalog'];
   comingMs?: number;
+  notBefore?: number;
   tables?: TableTexts;
   /** What earlier updates saw of the clock; where left out, they ran every day until now. */
   looks?: Lease[];
@@ -96,6 +97,7 @@ function updateAll(sources: readonly FreshSource[], options: Options = {}) {
       clock: () => now,
       actor: { who: 'op', via: 'test' },
       ...(options.comingMs === undefined ? {} : { comingMs: options.comingMs }),
+      ...(options.notBefore === undefined ? {} : { notBefore: options.notBefore }),
     },
     { force, dryRun, evenHeld, progress: () => {} },
   );
@@ -486,6 +488,16 @@ describe('an update of a feed', () => {
     expect(await updateAll([slow])).toMatchObject([{ outcome: 'overtaken' }]);
     expect((await stored())?.names).toHaveLength(105);
     expect(await acts()).toHaveLength(1);
+  });
+
+  it('that others came between again and again has failed, and is not told to be fresh', async () => {
+    const busy = { ...store, acceptSnapshot: async () => false };
+    expect(await update(many(101), { store: busy })).toMatchObject({
+      outcome: 'failed',
+      problems: [expect.stringMatching(/^other updates came between 20 times/)],
+    });
+    const [check] = (await store.feedChecks()).filter(one => one.feed === feed.id);
+    expect(check).toMatchObject({ checkedAt: null, trouble: 'failed' });
   });
 
   it('takes the place of a stored one that cannot be read', async () => {
@@ -1219,9 +1231,7 @@ describe('an update by a clock that is wrong', () => {
         expect(done).toMatchObject({ outcome: 'refused', after: null });
       }
       expect(read).not.toHaveBeenCalled();
-      expect(await problem()).toMatch(
-        /clock .* says 202\d-.* but an update ran on 2026-11-01.*set that clock \(NTP\)/,
-      );
+      expect(await problem()).toMatch(/clock .* says 202\d-.* but it was 2026-11-01.*set that clock \(NTP\)/);
       expect(await stored()).toMatchObject({ names: many(40) });
       // By the right one it goes on at once.
       expect((await on(0.4, many(41))).outcome).toBe('accepted');
@@ -1232,6 +1242,20 @@ describe('an update by a clock that is wrong', () => {
   it('that is behind what the version before this one has checked is refused, too', async () => {
     await on(0, many(40));
     expect((await on(-400, many(41), { looks: [] })).outcome).toBe('refused');
+  });
+
+  it('that is behind what the store, or the program, is from is refused with the first update, too', async () => {
+    const made = (...times: number[]) => ({
+      ...{ ...store, feedChecks: async () => [], audit: async () => times.map(at => ({ ...ACT, at })) },
+    });
+    const first = async (days: number, at: number, notBefore = 0) => {
+      const fresh = { looks: [], store: made(FIRST + 500 * DAY, at), notBefore, dryRun: true };
+      return (await on(days, many(40), fresh)).outcome;
+    };
+    expect([await first(-400, FIRST), await first(-400, 0, FIRST)]).toEqual(['refused', 'refused']);
+    expect([await first(0, FIRST), await first(100, FIRST, FIRST), await first(-400, 0)]).toEqual([
+      ...['accepted', 'accepted', 'accepted'],
+    ]);
   });
 
   it('that is behind can be forced: names are as old as they were', async () => {

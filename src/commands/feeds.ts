@@ -125,6 +125,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   acceptSnapshot: async () => false,
   pastSnapshots: async () => [],
   feedChecks: async () => [],
+  audit: async () => [],
   noteCheck: async () => true,
   lease: async () => undefined,
   swapLease: async () => true,

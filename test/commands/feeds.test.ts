@@ -70,6 +70,18 @@ async function answered(name: string): Promise<{ reason: string }> {
 const withOff = (off: string) => ({ FEEDS_OFF: off });
 const metrics = async () => (await shared().get('/metrics')).text();
 
+/** A clock as of a machine without a battery. */
+function monthsBehind(): string {
+  const hook = join(temporaryFolder(), 'months-behind.mjs');
+  writeFileSync(
+    hook,
+    `const { now } = Date;
+Date.now = () => now() - 400 * 86_400_000;
+`,
+  );
+  return hook;
+}
+
 describe('feeds update', () => {
   it('brings fresh names to a running server, with no restart, and back again', async () => {
     const name = 'fresh-throwaway-of-today.com';
@@ -290,6 +302,9 @@ describe('feeds update', () => {
     writeFileSync(list, Array.from({ length: 900 }, (_, at) => `castle-${at}.com`).join('\n'));
     const from = ['feeds', 'update', '--from', `castle=${list}`];
     await (await openBeside(folder)).close();
+    // Nor does the first update of all go by a clock from before this program.
+    const behind = { NODE_OPTIONS: `--import ${monthsBehind()}` };
+    expect((await run(from, { folder, env: behind })).stderr).toMatch(/castle refused: the clock .* says 20/);
     await runJson(from, { folder });
     const shown = async (off: string) =>
       (await run(['feeds', 'status'], { folder, env: withOff(off) })).stdout;
