@@ -25,6 +25,7 @@ import { SteadyClock } from './core/steady.ts';
 import { Addresses } from './dns/addresses.ts';
 import { createResolver, DNS_CAPS, type DnsResolver, type ResolverOptions } from './dns/resolver.ts';
 import { PACKING } from './feeds/pack.ts';
+import { NEWEST_RELEASE } from './feeds/packages.ts';
 import { SOURCES, sourcesWithout } from './feeds/sources.ts';
 import { createFilters } from './filter.ts';
 import { sharesOf } from './http/descriptors.ts';
@@ -89,7 +90,7 @@ export async function openServedStore(
   });
 }
 
-type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
+export type FeedsConfig = Pick<Config, 'feedsOff'> & Partial<Pick<Config, 'dataDir'>>;
 
 /** Below this a catalog is made of its lists within a second. */
 const WORTH_KEEPING = 500_000;
@@ -141,7 +142,8 @@ export function updateParts(
 ): UpdateParts {
   const { feeds: installed, tables } = SOURCES;
   const catalog = () => loadCatalog(config, () => {}, store);
-  return { store, sources, installed, tables, catalog, packing: PACKING, clock: store.moment, actor };
+  const dated = { clock: store.moment, notBefore: NEWEST_RELEASE };
+  return { store, sources, installed, tables, catalog, packing: PACKING, ...dated, actor };
 }
 
 /** For commands; a server has a log. */

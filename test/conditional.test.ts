@@ -78,7 +78,7 @@ async function update(options: { force?: boolean; days?: number; from?: Map<stri
   const { force = false, days = 1, from } = options;
   day += days;
   const added: AddedFeed = { name, place, kind: 'disposable', format: 'lines', verified: true, addedAt: 1 };
-  if (!from) await actsOnFeeds({ store, clock: Date.now }).addFeed(added, ACTOR);
+  if (!from) await actsOnFeeds({ store, clock: () => FIRST }).addFeed(added, ACTOR);
   const own = (await store.addedFeeds()).map(one => (one.name === name ? { ...one, place } : one));
   const id = from ? [...from.keys()][0]! : name;
   const [done] = await updateFeeds(

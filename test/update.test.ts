@@ -64,6 +64,7 @@ interface Options {
   popular?: readonly string[];
   catalog?: UpdateParts['catalog'];
   comingMs?: number;
+  notBefore?: number;
   tables?: TableTexts;
   /** What earlier updates saw of the clock; where left out, they ran every day until now. */
   looks?: Lease[];
@@ -96,6 +97,7 @@ function updateAll(sources: readonly FreshSource[], options: Options = {}) {
       clock: () => now,
       actor: { who: 'op', via: 'test' },
       ...(options.comingMs === undefined ? {} : { comingMs: options.comingMs }),
+      ...(options.notBefore === undefined ? {} : { notBefore: options.notBefore }),
     },
     { force, dryRun, evenHeld, progress: () => {} },
   );
@@ -488,6 +490,16 @@ describe('an update of a feed', () => {
     expect(await acts()).toHaveLength(1);
   });
 
+  it('that others came between again and again has failed, and is not told to be fresh', async () => {
+    const busy = { ...store, acceptSnapshot: async () => false };
+    expect(await update(many(101), { store: busy })).toMatchObject({
+      outcome: 'failed',
+      problems: [expect.stringMatching(/^other updates came between 20 times/)],
+    });
+    const [check] = (await store.feedChecks()).filter(one => one.feed === feed.id);
+    expect(check).toMatchObject({ checkedAt: null, trouble: 'failed' });
+  });
+
   it('takes the place of a stored one that cannot be read', async () => {
     await update(many(105));
     const was = (await store.snapshot(feed.id))!;
@@ -545,14 +557,37 @@ it('a package in place of an address that fails is taken where it is newer, and 
   expect(await noted()).toBe(fallback);
   expect((await acts()).at(-1)?.detail).toContain(`from ${fallback}`);
   expect((await packaged('1.26.1', 101, FIRST)).outcome).toBe('unchanged');
+  // Of two releases the number tells: a mirror has one days after it was published.
+  expect((await packaged('1.26.0', 102, FIRST + 6 * DAY)).outcome).toBe('failed');
+  expect((await packaged('1.27.0', 102, FIRST - 9 * DAY)).outcome).toBe('accepted');
+  // Of one beside what came from the address, the day.
+  const minute = { version: '2026-11-06T12:00Z', names: many(103) };
+  expect((await update(minute, { now: FIRST + 5 * DAY })).outcome).toBe('accepted');
   for (const releasedAt of [null, FIRST + 5 * DAY])
-    expect(await packaged('2', 102, releasedAt)).toMatchObject({
+    expect(await packaged('2.0.0', 102, releasedAt)).toMatchObject({
       outcome: 'failed',
-      problems: [`${fallback}; its version 2 is older than the one in use`],
+      problems: [`${fallback}; its version 2.0.0 is older than the one in use`],
     });
-  expect(await packaged('3', 102, FIRST + 6 * DAY)).toMatchObject({ outcome: 'accepted' });
+  expect(await packaged('2.0.0', 102, FIRST + 6 * DAY)).toMatchObject({ outcome: 'accepted' });
   expect((await update(many(103), { now: FIRST + 7 * DAY })).fallback).toBeNull();
   expect(await noted()).toBeNull();
+});
+
+it('a release of a package that is older than the one in use, the bundled one included, is refused unless it is forced', async () => {
+  const installed = [source({ version: '0.1.2', names: many(100) })];
+  const release = async (version: string, count: number, force = false) => {
+    const { outcome, problems } = await update({ version, names: many(count) }, { installed, force });
+    return [outcome, ...problems];
+  };
+  const older = (version: string, than: string) =>
+    `its version ${version} is older than ${than}, which is in use`;
+  expect(await release('0.1.1', 90)).toEqual(['refused', older('0.1.1', '0.1.2')]);
+  expect(await release('0.1.10', 101)).toEqual(['accepted']);
+  expect(await release('0.1.9', 102)).toEqual(['refused', older('0.1.9', '0.1.10')]);
+  expect(await release('0.1.9', 102, true)).toEqual(['forced', older('0.1.9', '0.1.10')]);
+  expect(await release('0.1.9', 102)).toEqual(['unchanged']);
+  expect(await release('next', 103)).toEqual(['accepted']);
+  expect(await release('0.1.9', 104)).toEqual(['accepted']);
 });
 
 describe('what became of a feed is kept', () => {
@@ -917,8 +952,85 @@ describe('what a new version would change for names that were asked here lately'
     });
     expect((await tryAll([...many(100), 'regular7.com'], { dryRun: true })).outcome).toBe('accepted');
     expect((await tryAll(bad, { dryRun: true, force: true })).outcome).toBe('forced');
-    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100));
-    expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('accepted');
+    // What that version has is approved, and no other name.
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(bad.slice(100, -4));
+    expect((await tryAll(bad.slice(0, -4), { dryRun: true })).outcome).toBe('accepted');
+    expect((await tryAll(bad.slice(0, -1), { dryRun: true })).outcome).toBe('refused');
+  });
+
+  it('takes back what the last version was refused for, and no older rejection, whatever a list says', async () => {
+    const [first, second] = [regulars.slice(0, 6), many(6, 'others')];
+    const rows = await store.askedNames();
+    const asked = rows.map(row => ({ ...row, names: `${row.names} ${second.join(' ')}` }));
+    const tried = async (...names: string[]) => {
+      const options = { store: { ...store, askedNames: async () => asked } };
+      return (await tryAll([...many(100), ...names], options)).outcome;
+    };
+    const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    for (const names of [first, second]) {
+      expect(await tried(...names)).toBe('waiting');
+      await rejectFeed(feed.id, actor, 'any');
+    }
+    expect(await tried(...first)).toBe('refused');
+    expect(await tried(...second)).toBe('refused');
+    const lines = ['names that an operator rejected', (await check())!.problem!];
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+    // A list that is refused for lines which say that, in whatever words, was not refused for it.
+    for (const line of lines) {
+      expect(await tried(...second, line, line, line)).toBe('refused');
+      expect((await check())!.problem).toContain('are no usable names');
+      expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+    }
+    expect(await tried(...second)).toBe('accepted');
+    expect(await check()).toMatchObject({ approved: null, rejected: first });
+    expect(await tried(...second, ...first.slice(0, 2))).toBe('refused');
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(first.slice(0, 2));
+    expect(await check()).toMatchObject({ rejected: first.slice(2) });
+  });
+
+  it('is refused where it still has what was rejected, also where the version in use has that, or an operator went back to one', async () => {
+    const step = (...names: string[]) => [...many(100), ...names];
+    const [few, all] = [regulars.slice(0, 5), regulars.slice(0, 6)];
+    const { approveFeed, rejectFeed, rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    const tried = async (names: readonly string[], day: number, more: Options = {}) =>
+      (await tryAll(names, { now: FIRST + day * DAY, ...more })).outcome;
+    expect(await tried(step(...few), 0)).toBe('accepted');
+    expect(await tried(step(...all), 1)).toBe('waiting');
+    expect(await rejectFeed(feed.id, actor, 'any')).toEqual(all);
+    expect(await tried(step(...few, 'more.com'), 2)).toBe('refused');
+    expect(await tried(step(), 3)).toBe('accepted');
+    expect(await rollBackFeed(feed.id, actor)).toMatchObject({ version: { names: 105 } });
+    for (const names of [few, [...few, 'more.com']])
+      expect(await tried(step(...names), 4, { evenHeld: true })).toBe('refused');
+    // Taken back, it is used at once, though nothing of it is new.
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(few);
+    expect(await tried(step(...few, 'more.com'), 5, { evenHeld: true })).toBe('accepted');
+    expect(await check()).toMatchObject({ approved: null, rejected: all.slice(5) });
+  });
+
+  it('takes back nothing else where that was approved while it was found', async () => {
+    const [first, second] = [regulars.slice(0, 6), regulars.slice(6)];
+    const { approveFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    await tryAll([...many(100), ...first]);
+    const noted = (await check())!;
+    await store.noteCheck({ ...noted, waiting: null, rejected: [...first, ...second] }, noted);
+    const bad = [...many(100), ...second];
+    expect((await tryAll(bad)).outcome).toBe('refused');
+    let isDecided = false;
+    const meanwhile: UpdateParts['store'] = {
+      ...store,
+      async noteCheck(...args) {
+        if (!isDecided) {
+          isDecided = true;
+          expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+        }
+        return store.noteCheck(...args);
+      },
+    };
+    expect((await tryAll(bad, { store: meanwhile })).outcome).toBe('refused');
+    expect((await check())!.problem).toMatch(/^it would flag 2 names, which is approved/);
+    expect(await approveFeed(feed.id, actor, 'any')).toEqual(second);
+    expect(await check()).toMatchObject({ approved: second, rejected: first });
   });
 
   it('is refused too where an override or another list hides what it would flag, and approved names are used up', async () => {
@@ -957,6 +1069,10 @@ describe('what a new version would change for names that were asked here lately'
     // Flagged already, by a list that the panel does not stand against.
     expect((await leaveOut(6, regulars, 'verified')).outcome).toBe('refused');
     expect((await leaveOut(6, ['listed.com'], 'broad')).outcome).toBe('accepted');
+    // Which flagged nobody: the rejection stands for when they are listed again.
+    expect(await check()).toMatchObject({ rejected: regulars.slice(0, 6) });
+    expect((await leaveOut(0, ['listed.com'], 'broad')).outcome).toBe('accepted');
+    expect((await leaveOut(5, regulars, 'broad')).outcome).toBe('refused');
   });
 
   it('stays decided while its server has a good version again, and what was rejected also where others are approved', async () => {
@@ -1115,9 +1231,7 @@ describe('an update by a clock that is wrong', () => {
         expect(done).toMatchObject({ outcome: 'refused', after: null });
       }
       expect(read).not.toHaveBeenCalled();
-      expect(await problem()).toMatch(
-        /clock .* says 202\d-.* but an update ran on 2026-11-01.*set that clock \(NTP\)/,
-      );
+      expect(await problem()).toMatch(/clock .* says 202\d-.* but it was 2026-11-01.*set that clock \(NTP\)/);
       expect(await stored()).toMatchObject({ names: many(40) });
       // By the right one it goes on at once.
       expect((await on(0.4, many(41))).outcome).toBe('accepted');
@@ -1128,6 +1242,20 @@ describe('an update by a clock that is wrong', () => {
   it('that is behind what the version before this one has checked is refused, too', async () => {
     await on(0, many(40));
     expect((await on(-400, many(41), { looks: [] })).outcome).toBe('refused');
+  });
+
+  it('that is behind what the store, or the program, is from is refused with the first update, too', async () => {
+    const made = (...times: number[]) => ({
+      ...{ ...store, feedChecks: async () => [], audit: async () => times.map(at => ({ ...ACT, at })) },
+    });
+    const first = async (days: number, at: number, notBefore = 0) => {
+      const fresh = { looks: [], store: made(FIRST + 500 * DAY, at), notBefore, dryRun: true };
+      return (await on(days, many(40), fresh)).outcome;
+    };
+    expect([await first(-400, FIRST), await first(-400, 0, FIRST)]).toEqual(['refused', 'refused']);
+    expect([await first(0, FIRST), await first(100, FIRST, FIRST), await first(-400, 0)]).toEqual([
+      ...['accepted', 'accepted', 'accepted'],
+    ]);
   });
 
   it('that is behind can be forced: names are as old as they were', async () => {
@@ -1178,6 +1306,25 @@ describe('an update by a clock that is wrong', () => {
     // After a rest of a hundred days they go one day later.
     expect((await on(105, shown)).after?.names).toBe(200);
     expect((await on(106, shown)).after?.names).toBe(100);
+  });
+
+  it('makes no name older and takes none away where two are wrong by different amounts, minutes apart', async () => {
+    feed = { ...feed, rotates: 100 };
+    const shown = many(100, 'shown');
+    for (const day of [0, 1, 2]) await on(day, many(100, 'left'));
+    for (const day of [-730, -400, -31, -700])
+      expect([day, (await on(day, shown)).outcome]).toEqual([day, 'refused']);
+    for (const day of [3, 103, 203, 150, 303, -400, 3.1, 4])
+      expect([day, (await on(day, shown)).after?.names]).toEqual([day, day < 0 ? undefined : 200]);
+    expect((await ages()).get('left0.com')).toBe(0);
+  });
+
+  it('that looks once a month is believed, also where it was years ahead before', async () => {
+    await on(0, many(100));
+    for (const day of [31, 59]) expect((await on(day, many(100 + day))).outcome).toBe('accepted');
+    for (const day of [800, 801]) expect((await on(day, many(day - 640))).outcome).toBe('accepted');
+    expect((await on(90, many(162))).outcome).toBe('refused');
+    expect((await on(120, many(162))).outcome).toBe('accepted');
   });
 
   it('does not begin the count of a month anew', async () => {

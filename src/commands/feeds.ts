@@ -4,15 +4,15 @@ import type { Command } from 'commander';
 import { openCommandStore } from '../command-store.ts';
 import { loadCatalog, updateParts } from '../compose.ts';
 import { ofFollowed } from '../core/freshness.ts';
-import type { Store } from '../core/ports.ts';
 import { FEED_IDS, feedsWithout } from '../feeds/sources.ts';
-import { shownDropped, shownFeeds, shownInUse } from '../http/shown.ts';
+import { shownDropped, shownFeeds } from '../http/shown.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { addFilter } from './filter.ts';
-import { addOwnFeeds, checkKnown, placeInWords, withoutUpdate } from './own-feeds.ts';
+import { addOwnFeeds, checkKnown, placeInWords } from './own-feeds.ts';
 import { CommandFailed, printable, printJson, printTable, startProgress, UsageProblem } from './print.ts';
+import { inUseOf } from './rejected.ts';
 import { addWaiting, printFlips, shownFlips } from './waiting.ts';
-import { actor, done, hasStore, operateOn, readWorld, tellNoStore, withStore } from './world.ts';
+import { actor, hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 
 interface UpdateOptions {
   from?: ReadonlyMap<string, string>;
@@ -45,15 +45,6 @@ export function addFeeds(program: Command): void {
     .option('--dry-run', 'show what would happen; change nothing')
     .option('--json', 'one JSON document on stdout')
     .action(update);
-  feeds
-    .command('rollback')
-    .description(
-      'return to the previous version; updates skip the list until --undo, or until you update it by name',
-    )
-    .argument('<feed>', 'as "feeds status" shows it')
-    .option('--undo', 'undo the rollback, one version at a time')
-    .option('--json', 'one JSON document on stdout')
-    .action(rollBack);
   addOwnFeeds(feeds);
   addWaiting(feeds, feed => update([feed], {}));
   addFilter(feeds);
@@ -80,7 +71,8 @@ async function status(options: { json?: boolean }): Promise<void> {
       past: used(await store?.pastSnapshots()),
       added,
     };
-    const shown = shownFeeds(await loadCatalog(config, () => {}, store), stored, Date.now());
+    const catalog = await loadCatalog(config, () => {}, store);
+    const shown = shownFeeds(catalog, stored, Date.now());
     if (options.json) return printJson(shown);
     printTable(
       ['FEED', 'KIND', 'FAMILY', 'LICENCE', 'VERSION', 'CHECKED', 'CHANGED', 'CHANGE', 'NAMES', 'DROPPED'],
@@ -102,6 +94,8 @@ async function status(options: { json?: boolean }): Promise<void> {
         process.stdout.write(`\n${feed}: rolled back; "feeds rollback ${feed} --undo" goes forth again`);
       if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
     }
+    for (const told of stored.checks.flatMap(check => inUseOf(check, catalog) ?? []))
+      process.stdout.write(`\n${told}`);
     for (const { feed, fallback } of shown.feeds)
       if (fallback !== null) process.stdout.write(`\n${feed}: from ${printable(fallback)}`);
     for (const { feed, origin } of shown.feeds.filter(({ own }) => own))
@@ -131,6 +125,7 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   acceptSnapshot: async () => false,
   pastSnapshots: async () => [],
   feedChecks: async () => [],
+  audit: async () => [],
   noteCheck: async () => true,
   lease: async () => undefined,
   swapLease: async () => true,
@@ -232,18 +227,4 @@ function change(one: Updated, before: string | number, after: string | number | 
   if (isHeld(one)) return 'kept';
   if (!isKept(one)) return `${before} → ${after}`;
   return one.before ? `${before}, kept` : 'none';
-}
-
-async function rollBack(feed: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
-  const act = options.undo ? 'returnFeed' : 'rollBackFeed';
-  const work = async (store: Store) => {
-    checkKnown(feed, await store.addedFeeds());
-    return operateOn(store)[act](feed, actor());
-  };
-  const inUse = done(await withStore(work), 'feeds status');
-  if (options.json) return printJson(shownInUse(inUse));
-  const { version, isHeld } = inUse;
-  const now = version ? `at version ${version.version} with ${version.names} names` : withoutUpdate(feed);
-  const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
-  process.stdout.write(`${feed} is ${now}${more}\n`);
 }

@@ -18,6 +18,7 @@ import type { Store } from '../core/ports.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { type Updated, updateFeeds } from '../update.ts';
 import { CommandFailed, printable, printJson, UsageProblem } from './print.ts';
+import { rejectedStill } from './rejected.ts';
 import { actor, done, operateOn, withStore } from './world.ts';
 
 export function addOwnFeeds(feeds: Command): void {
@@ -132,19 +133,20 @@ async function addTo(
 }
 
 async function remove(feed: string, options: { json?: boolean }): Promise<void> {
-  const isOwn = await withStore(async store => {
+  const { isOwn, rejected } = await withStore(async (store, config) => {
     const added = await store.addedFeeds();
     checkKnown(feed, added);
     if (added.some(({ name }) => name === feed)) {
       done((await operateOn(store).removeFeed(feed, actor())) ?? {}, 'feeds status');
-      return true;
+      return { isOwn: true, rejected: '' };
     }
     if (!(await store.removeSnapshot(feed, actOf(Date.now(), 'feed.remove', feed, actor()))))
       throw new CommandFailed(`no update of ${feed} is stored; "domain-risk feeds status" shows all`);
-    return false;
+    return { isOwn: false, rejected: await rejectedStill(feed, store, config) };
   });
-  if (options.json) return printJson({ feed, removed: true });
-  process.stdout.write(isOwn ? `${feed} was removed\n` : `${feed} is ${withoutUpdate(feed)} again\n`);
+  if (options.json) printJson({ feed, removed: true });
+  else process.stdout.write(isOwn ? `${feed} was removed\n` : `${feed} is ${withoutUpdate(feed)} again\n`);
+  process.stderr.write(rejected);
 }
 
 /** What is left of a list where no version of it is in use. */

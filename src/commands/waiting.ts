@@ -1,11 +1,14 @@
-/** `domain-risk feeds approve|reject`: versions of lists that would flag established names, and what they would change. */
+/** `domain-risk feeds approve|reject|rollback`: which version of a list counts, and what one would change. */
 
 import type { Command } from 'commander';
+import type { FeedsConfig } from '../compose.ts';
 import type { Store } from '../core/ports.ts';
 import type { Flip } from '../core/what-if.ts';
+import { shownInUse } from '../http/shown.ts';
 import type { Updated } from '../update.ts';
-import { checkKnown } from './own-feeds.ts';
+import { checkKnown, withoutUpdate } from './own-feeds.ts';
 import { printJson } from './print.ts';
+import { rejectedStill } from './rejected.ts';
 import { actor, done, hasStore, operateOn, readWorld, withStore } from './world.ts';
 
 const SEEN =
@@ -14,6 +17,15 @@ const SEEN =
 /** `update` fetches the list anew: of names that were not looked at it takes as few as ever. */
 export function addWaiting(feeds: Command, update: (feed: string) => Promise<void>): void {
   feeds
+    .command('rollback')
+    .description(
+      'return to the previous version; updates skip the list until --undo, or until you update it by name',
+    )
+    .argument('<feed>', 'as "feeds status" shows it')
+    .option('--undo', 'undo the rollback, one version at a time')
+    .option('--json', 'one JSON document on stdout')
+    .action(rollBack);
+  feeds
     .command('approve')
     .description(
       'accept a version that was held back because it flags established domains, and update the list',
@@ -21,7 +33,7 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
     .argument('<feed>', 'as "feeds status" shows it')
     .argument('[domain...]', SEEN)
     .action(async (feed: string, seen: readonly string[]) => {
-      const names = await decide(feed, 'approveFeed', seen);
+      const { names } = await decide(feed, 'approveFeed', seen);
       process.stderr.write(`${feed} may flag ${names.join(', ')}\n`);
       await update(feed);
     });
@@ -32,9 +44,10 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
     .argument('[domain...]', SEEN)
     .option('--json', 'one JSON document on stdout')
     .action(async (feed: string, seen: readonly string[], options: { json?: boolean }) => {
-      const names = await decide(feed, 'rejectFeed', seen);
-      if (options.json) return printJson({ feed, rejected: names });
-      process.stdout.write(`${feed} may not flag ${names.join(', ')}\n`);
+      const { names, inUse } = await decide(feed, 'rejectFeed', seen);
+      if (options.json) printJson({ feed, rejected: names });
+      else process.stdout.write(`${feed} may not flag ${names.join(', ')}\n`);
+      process.stderr.write(inUse);
     });
 }
 
@@ -42,13 +55,31 @@ async function decide(
   feed: string,
   act: 'approveFeed' | 'rejectFeed',
   seen: readonly string[],
-): Promise<readonly string[]> {
-  const work = async (store: Store) => {
+): Promise<{ names: readonly string[]; inUse: string }> {
+  const work = async (store: Store, config: FeedsConfig) => {
     checkKnown(feed, await store.addedFeeds());
-    return operateOn(store)[act](feed, actor(), seen.length > 0 ? seen : 'any');
+    const decided = await operateOn(store)[act](feed, actor(), seen.length > 0 ? seen : 'any');
+    const names = done(decided, 'feeds status');
+    return { names, inUse: act === 'rejectFeed' ? await rejectedStill(feed, store, config) : '' };
   };
   if (!(await hasStore(readWorld()))) checkKnown(feed, []);
-  return done(await withStore(work), 'feeds status');
+  return withStore(work);
+}
+
+async function rollBack(feed: string, options: { undo?: boolean; json?: boolean }): Promise<void> {
+  const act = options.undo ? 'returnFeed' : 'rollBackFeed';
+  const work = async (store: Store, config: FeedsConfig) => {
+    checkKnown(feed, await store.addedFeeds());
+    const stepped = done(await operateOn(store)[act](feed, actor()), 'feeds status');
+    return { stepped, rejected: await rejectedStill(feed, store, config) };
+  };
+  const { stepped, rejected } = await withStore(work);
+  const { version, isHeld } = stepped;
+  const now = version ? `at version ${version.version} with ${version.names} names` : withoutUpdate(feed);
+  const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
+  if (options.json) printJson(shownInUse(stepped));
+  else process.stdout.write(`${feed} is ${now}${more}\n`);
+  process.stderr.write(rejected);
 }
 
 /** Of each way; an operator looks at a few. */

@@ -28,28 +28,39 @@ export function dayOfWindow(sinceDay: string): string {
   return sinceDay === '' ? '' : dayOf(Date.parse(sinceDay) + (WINDOW_DAYS - 1) * DAY_MS);
 }
 
-/** Two looks at a clock, at least a day apart where there were two: the last one is the first of its day. */
+/**
+ * Two looks at a clock. `previous` is the newest that is believed; `last` is one that does not follow it, which a second
+ * day has to confirm, and the same as `previous` where there is none.
+ */
 export interface Looks {
   readonly previous: number;
   readonly last: number;
 }
 
 export const SECOND_DAY_MS = DAY_MS;
+/** Who updates once a month is still believed. Two clocks that are wrong differ by more, most of them by years. */
+const MOST_APART_MS = 32 * DAY_MS;
 
 /**
- * After one more. What goes by age goes by `sureAt`. A look that nothing fits, neither the one before nor the one after
- * it, was by a wrong clock, and is left out; one that the second day confirms is not.
+ * After one more. What goes by age goes by `sureAt`. A look that does not follow the one that is believed never takes its
+ * place: only one of another day by the same clock makes it right. Of two clocks that were wrong, minutes apart, the
+ * second one made the first one right (2026-11-18).
  */
 export function lookedAt(now: number, looks: Looks = { previous: now, last: now }) {
-  const after = Math.abs(now - looks.last) < DAY_MS ? looks : { previous: lookBefore(now, looks), last: now };
+  const after = looksAfter(now, looks);
   return { looks: after, sureAt: forgottenBefore(now, 0, after.previous) };
 }
 
-function lookBefore(now: number, { previous, last }: Looks): number {
-  return !fits(now, last) && fits(now, previous) ? previous : last;
+function looksAfter(now: number, { previous, last }: Looks): Looks {
+  const newest = Math.max(now, previous);
+  if (follows(now, previous)) return { previous: newest, last: newest };
+  if (Math.abs(now - last) < DAY_MS) return { previous, last };
+  const isConfirmed = now > last && now - last <= MOST_APART_MS;
+  if (!isConfirmed) return { previous, last: now };
+  return { previous: follows(now, last) ? now : last, last: now };
 }
 
-const fits = (now: number, before: number) => now > before - DAY_MS && now - before <= JUMP_MS;
+const follows = (now: number, before: number) => now > before - DAY_MS && now - before <= JUMP_MS;
 
 /** What `previous` is older than. */
 export const dayBefore = (now: number): number => now - DAY_MS;

@@ -53,6 +53,8 @@ export interface Tried {
   readonly waiting: readonly string[] | null;
   /** Names that the version flags which was taken. */
   readonly flagged?: readonly string[];
+  /** What it was refused for: names that an operator rejected. */
+  readonly again?: readonly string[];
   /** Of the version that is in use after it; undefined where the one before is. */
   readonly tag?: KeptTag | null | undefined;
   readonly fallback: string | null;
@@ -60,12 +62,24 @@ export interface Tried {
 
 export function checkAfter(
   was: FeedCheck | undefined,
-  { feed, problem, trouble, turnover, waiting, flagged = [], tag = was?.tag ?? null, fallback }: Tried,
+  {
+    feed,
+    trouble,
+    turnover,
+    waiting,
+    flagged = [],
+    again = [],
+    tag = was?.tag ?? null,
+    fallback,
+    ...told
+  }: Tried,
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
+  const { approved, rejected, named } = decidedAfter(was, flagged, again);
+  // Who approved it while this was found is not told that it is rejected.
+  const problem = named === again.length ? told.problem : decidedProblem(feed, again.length, named);
   const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
-  const { approved, rejected } = decidedAfter(was, flagged);
   // Nor is anybody asked again who decided while this was found.
   const decided = new Set([...(approved ?? []), ...(rejected ?? [])]);
   const open = waiting?.filter(name => !decided.has(name)) ?? was?.waiting ?? [];
@@ -80,12 +94,16 @@ const someOf = (names: readonly string[]) => (names.length === 0 ? null : names)
  * An update that goes well settles nothing by itself: a server may still have the version before, or again. An approval
  * is used by the first version that flags something of it; what was rejected and is flagged all the same was forced in.
  */
-function decidedAfter(was: FeedCheck | undefined, flagged: readonly string[]) {
+function decidedAfter(was: FeedCheck | undefined, flagged: readonly string[], again: readonly string[]) {
   const { approved = null, rejected = null } = was ?? {};
-  const taken = new Set(flagged);
+  const [taken, refused] = [new Set(flagged), new Set(again)];
+  const left = (rejected ?? []).filter(name => !taken.has(name));
+  const [others = [], named = []] = [false, true].map(is => left.filter(name => refused.has(name) === is));
   return {
     approved: approved?.some(name => taken.has(name)) ? null : approved,
-    rejected: rejected && someOf(rejected.filter(name => !taken.has(name))),
+    // What the last version was refused for stands last: `refusedFor`.
+    rejected: someOf([...others, ...named]),
+    named: named.length,
   };
 }
 
@@ -97,31 +115,40 @@ export function decidedWith(check: FeedCheck, names: readonly string[], isApprov
   const now = new Set(names);
   const without = (some: FeedCheck['approved']) => someOf((some ?? []).filter(name => !now.has(name)));
   // Of a version with more than one look shows, one decision after the other adds up.
-  const more = (some: FeedCheck['approved']) => [...new Set([...(some ?? []), ...now])].slice(-MOST_DECIDED);
-  const { approved, rejected } = check;
-  const after = { ...check, waiting: null, problem: decidedProblem(check, names.length, isApproved) };
+  const more = (some: FeedCheck['approved']) => [...(without(some) ?? []), ...now].slice(-MOST_DECIDED);
+  const { feed, approved, rejected, problem, trouble } = check;
+  const isAnswered = problem !== null && (trouble === 'waiting' || refusedFor(check) !== null);
+  const told = isAnswered ? decidedProblem(feed, names.length, isApproved ? 0 : names.length) : problem;
+  const after = { ...check, waiting: null, problem: told };
   return isApproved
     ? { ...after, approved: more(approved), rejected: without(rejected) }
     : { ...after, approved: without(approved), rejected: more(rejected) };
 }
 
 /** What it said to do was done; it led in a circle (2026-11-17). */
-function decidedProblem(check: FeedCheck, count: number, isApproved: boolean) {
-  const { feed, problem, trouble } = check;
-  if (problem === null || (trouble !== 'waiting' && !isRejection(check))) return problem;
-  return isApproved
-    ? `it would flag ${count} names, which is approved: "feeds update ${feed}" takes it`
-    : rejectedProblem(feed, count);
+const decidedProblem = (feed: string, count: number, rejected: number): string =>
+  rejected > 0
+    ? rejectedProblem(feed, rejected)
+    : `it would flag ${count} names, which is approved: "feeds update ${feed}" takes it`;
+
+/**
+ * The names that an operator rejected before and the last version was refused for; null where it was not. Known by the
+ * whole sentence, which nobody else writes: a line of a list stood in another one, with these words, and took a rejection
+ * back (2026-11-18). The others that are rejected stay so: "8 names" were told, and 16 approved.
+ */
+export function refusedFor({ feed, problem, trouble, rejected }: FeedCheck): readonly string[] | null {
+  const count = Number(problem?.match(/\d+/)?.[0]);
+  if (trouble === 'failed' || !rejected || problem !== rejectedProblem(feed, count)) return null;
+  return someOf(rejected.slice(-count));
 }
-
-const REJECTED = 'names that an operator rejected';
-
-/** The last version was refused for what an operator rejected before. */
-export const isRejection = ({ problem }: FeedCheck): boolean => problem?.includes(REJECTED) ?? false;
 
 /** Without the names, which are callers': this text goes into the log and to whoever is alerted. */
 export const rejectedProblem = (feed: string, count: number): string =>
-  `it would flag ${count} ${REJECTED}: "feeds approve ${feed}" takes it all the same`;
+  `it would flag ${count} names that an operator rejected: "feeds approve ${feed}" takes it all the same`;
+
+/** Of what came in before that, or by going back. */
+export const inUseProblem = (feed: string, count: number): string =>
+  `the version in use has ${count} of the names that an operator rejected: "feeds rollback ${feed}" (or with --undo) takes another version, "overrides set <domain> allow" clears one`;
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */
 export const STALE_MS = 3 * 86_400_000;

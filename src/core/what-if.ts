@@ -8,6 +8,7 @@ import { type Day, dayAt } from './days.ts';
 import { type Domain, lineage } from './domain.ts';
 import type { Snapshot } from './feed.ts';
 import { PANEL_SIZE } from './folding.ts';
+import type { FeedCheck } from './freshness.ts';
 import { findOverride, type Override } from './override.ts';
 
 export interface Flip {
@@ -50,8 +51,8 @@ const isTouched = (name: string, changed: ReadonlySet<string>) =>
   changed.size > 0 && lineage(name as Domain).some(one => changed.has(one));
 
 /**
- * Of what an operator approved or rejected, what a version has (of a list that clears names: has no longer) and the one
- * in use has not. It is looked for in the list and not in what flips: an override, or another list that names it too,
+ * Of what an operator decided, what a version has (of a list that clears names: has no longer) and the one in use has
+ * not. It is looked for in the list and not in what flips: an override, or another list that names it too,
  * ends with no update of this one, and all that was rejected counted then (2026-11-18).
  */
 export function decidedIn(
@@ -63,6 +64,37 @@ export function decidedIn(
   const changed = next.feed.kind === 'disposable' ? moreIn(next, inUse) : moreIn(inUse, next);
   return decided.filter(name => isTouched(name, changed));
 }
+
+/**
+ * Of what an operator rejected, what a version names, be the one in use as it is: whoever went back to a version with
+ * rejected names had them accepted with every later one (2026-11-18). A list that clears names does nothing to those
+ * that it does not have anyway, and one that rotates names what it shows.
+ */
+export function rejectedIn(
+  next: Snapshot,
+  inUse: Snapshot | undefined,
+  rejected: readonly string[],
+): readonly string[] {
+  if (next.feed.kind !== 'disposable' || rejected.length === 0) return decidedIn(next, inUse, rejected);
+  const named = next.shown ? shownIn(next) : new Set(next.names);
+  return rejected.filter(name => isTouched(name, named));
+}
+
+/** Of what an operator approved, what a version uses: what it brings, or all where it has that. */
+export function approvedIn(
+  next: Snapshot,
+  inUse: Snapshot | undefined,
+  approved: readonly string[],
+): readonly string[] {
+  const isWhole = rejectedIn(next, inUse, approved).length === approved.length;
+  return isWhole ? approved : decidedIn(next, inUse, approved);
+}
+
+/** Of what an operator rejected, what the version in use of that list has, so that it is flagged until it goes. */
+export const rejectedInUse = (catalog: Pick<Catalog, 'listed'>, { feed, rejected }: FeedCheck) =>
+  (rejected ?? []).filter(name =>
+    catalog.listed(lineage(name as Domain)).hits.some(hit => hit.feed === feed),
+  );
 
 /** Whatever an operator decided about a name, today or when all that is new has come of age. */
 export function isFlaggedIn(catalog: Catalog, name: string, now: number): boolean {

@@ -143,6 +143,11 @@ const ROWS: readonly Row[] = [
   },
 ];
 
+/** In milliseconds since the epoch. */
+export const NEWEST_RELEASE = Math.max(
+  ...ROWS.map(({ released }) => Date.parse(released?.day ?? '1970-01-01')),
+);
+
 export interface PackageSource extends FeedSource {
   /** Its name in the registry. */
   readonly package: string;

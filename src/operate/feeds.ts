@@ -3,7 +3,7 @@
 import { type AddedFeed, addedInWords, MOST_ADDED } from '../core/added-feed.ts';
 import { type Actor, actOf } from '../core/audit.ts';
 import type { SnapshotHead } from '../core/feed.ts';
-import { decidedWith, type FeedCheck, isRejection } from '../core/freshness.ts';
+import { decidedWith, type FeedCheck, refusedFor } from '../core/freshness.ts';
 import { type History, historyOf, type InUse, isHeld, versionAfter, versionBefore } from '../core/history.ts';
 import type { Clock, Store } from '../core/ports.ts';
 import type { Problem } from '../core/problem.ts';
@@ -116,7 +116,7 @@ const isSame = (some: readonly string[], others: readonly string[]) =>
 function openTo(check: FeedCheck, isApproved: boolean): (readonly string[])[] {
   const { waiting, approved, rejected } = check;
   if (waiting) return [waiting];
-  const either = isRejection(check) ? [rejected, approved] : [approved, rejected];
+  const either = [refusedFor(check), approved, rejected];
   return (isApproved ? either : [approved]).filter(names => names !== null);
 }
 

@@ -5,7 +5,7 @@ import { type Looks, lookedAt, SECOND_DAY_MS } from '../core/forgetting.ts';
 import type { Store } from '../core/ports.ts';
 import { toSecond } from '../core/quota.ts';
 
-/** Kept as a lease that nobody holds: `until` is the look before, `dueAt` the last one. */
+/** Kept as a lease that nobody holds: `until` is the look that is believed, `dueAt` one that is not yet. */
 const NAME = 'feeds.clock';
 
 export interface Days {
@@ -17,15 +17,16 @@ export interface Days {
   readonly problem: string | null;
 }
 
-type Looked = Pick<Store, 'lease' | 'swapLease' | 'feedChecks'>;
+type Looked = Pick<Store, 'lease' | 'swapLease' | 'feedChecks' | 'audit'>;
 
 /**
  * One update by a clock 400 days behind made every name of a list that much older, for good (60 became 95), and one
- * that was 100 days ahead took 1,000 names of castle away (2026-11-18).
+ * that was 100 days ahead took 1,000 names of castle away; so did two that were wrong by different amounts, minutes
+ * apart (2026-11-18).
  */
-export async function daysAt(now: number, store: Looked, dryRun: boolean): Promise<Days> {
+export async function daysAt(now: number, store: Looked, dryRun: boolean, notBefore = 0): Promise<Days> {
   const was = await store.lease(NAME);
-  const before = was ? { previous: was.until, last: was.dueAt } : await lookFrom(store);
+  const before = was ? { previous: was.until, last: was.dueAt } : await lookFrom(store, now, notBefore);
   const { looks, sureAt } = lookedAt(now, before);
   const { previous, last } = looks;
   const isOther = !was || was.until !== previous || was.dueAt !== last;
@@ -40,13 +41,22 @@ export async function daysAt(now: number, store: Looked, dryRun: boolean): Promi
   };
 }
 
-/** Of a version before this one. */
-async function lookFrom(store: Looked): Promise<Looks | undefined> {
+const MOST_ACTS = 100;
+
+/**
+ * Of a version before this one. The first update of all is held against what the store and the program are from: by a
+ * clock 400 days behind every name of it was that old for good (2026-11-18).
+ */
+async function lookFrom(store: Looked, now: number, notBefore: number): Promise<Looks | undefined> {
   const checks = await store.feedChecks();
   const last = Math.max(0, ...checks.map(({ checkedAt }) => checkedAt ?? 0));
-  return last === 0 ? undefined : { previous: last, last };
+  if (last > 0) return { previous: last, last };
+  // All of some: one may be of another machine, whose clock is ahead.
+  const acts = (await store.audit(MOST_ACTS)).map(({ at }) => at);
+  const known = Math.max(notBefore, acts.length === 0 ? 0 : Math.min(...acts));
+  return now <= known - SECOND_DAY_MS ? { previous: known, last: known } : undefined;
 }
 
 /** The file's machine is this one. */
 const behind = (now: number, { previous, last }: Looks): string =>
-  `the clock of the store's machine says ${toSecond(now)}, but an update ran on ${toSecond(previous)}: set that clock (NTP); if it is right, updates continue at ${toSecond(last + SECOND_DAY_MS)}`;
+  `the clock of the store's machine says ${toSecond(now)}, but it was ${toSecond(previous)} before: set that clock (NTP); if it is right, updates continue at ${toSecond(last + SECOND_DAY_MS)}`;

@@ -40,6 +40,8 @@ export interface Updated {
   readonly flips: readonly Flip[] | null;
   /** What an operator approved or rejected and it has: it was let in with that, or forced in. */
   readonly decided?: readonly string[];
+  /** What an operator rejected and it was refused for. */
+  readonly again?: readonly string[];
   /** Those of them that an operator has to look at. */
   readonly waiting: readonly string[] | null;
   /** What the server said of the version in use after it; undefined where the one before stays. */
@@ -73,6 +75,7 @@ export function triedOf({
   waiting,
   flips,
   decided = [],
+  again = [],
   tag,
   fallback,
 }: Updated): Tried {
@@ -80,7 +83,7 @@ export function triedOf({
   const problem = trouble && shortDetail(problems.join('; '));
   const flagged =
     outcome === 'accepted' || outcome === 'forced' ? [...flaggedIn(flips ?? []), ...decided] : [];
-  return { feed, problem, trouble, turnover, waiting, flagged, tag, fallback };
+  return { feed, problem, trouble, turnover, waiting, flagged, again, tag, fallback };
 }
 
 export function failed(feed: string, problem: string): Updated {

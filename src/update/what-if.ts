@@ -15,7 +15,15 @@ import { sealing } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { parseTables, type TableTexts } from '../core/tables.ts';
 import { STEP_DAYS } from '../core/turnover.ts';
-import { changedIn, decidedIn, type Flip, flipsOf, isFlaggedIn, touchedOf } from '../core/what-if.ts';
+import {
+  approvedIn,
+  changedIn,
+  type Flip,
+  flipsOf,
+  isFlaggedIn,
+  rejectedIn,
+  touchedOf,
+} from '../core/what-if.ts';
 
 interface Parts {
   readonly store: Pick<Store, 'askedNames' | 'listOverrides'>;
@@ -41,10 +49,13 @@ export async function tryOut(
 ): Promise<TriedOut> {
   const asked = touchedOf(askedIn(await parts.store.askedNames()), changedIn(next, inUse));
   const rejected = new Set(check?.rejected);
-  const decided = decidedIn(next, inUse, [...rejected, ...(check?.approved ?? [])]);
-  const again = decided.filter(name => rejected.has(name));
+  const used = approvedIn(next, inUse, check?.approved ?? []);
+  const changed = [...rejectedIn(next, inUse, [...rejected]), ...used];
+  const triedOut = (flips: readonly Flip[], decided: readonly string[]): TriedOut => ({
+    ...{ flips, decided, again: decided.filter(name => rejected.has(name)) },
+  });
   const isNaming = next.feed.kind === 'disposable';
-  if (asked.size === 0 && (isNaming || again.length === 0)) return { flips: [], again, decided };
+  if (asked.size === 0 && (isNaming || changed.length === 0)) return triedOut([], changed);
   const before = await parts.catalog();
   const isOther = ({ feed }: Pick<Snapshot, 'feed'>) => feed.id !== next.feed.id;
   const snapshots = [...before.snapshots.filter(isOther), next];
@@ -52,8 +63,11 @@ export async function tryOut(
   const after = allAtOnce(makingCatalog(snapshots, tables, 'what-if', randomBytes(SEED_BYTES)));
   const { overrides } = await parts.store.listOverrides();
   const flips = flipsOf(before, after, asked, new Map(overrides.map(one => [one.domain, one])), now);
-  // What left the panel and nobody lists is not flagged by that.
-  return { flips, again: again.filter(name => isNaming || isFlaggedIn(after, name, now)), decided };
+  // What left the panel and nobody lists is not flagged by that: nothing of what was decided about it is used up.
+  return triedOut(
+    flips,
+    changed.filter(name => isNaming || isFlaggedIn(after, name, now)),
+  );
 }
 
 /**
@@ -146,6 +160,7 @@ export function problemOf(
       problem: rejectedProblem(id, again.length),
       // Nobody is asked about it, nor any more about one that waited before it.
       waiting: [],
+      again,
     } as const;
   if (waiting.length === 0) return undefined;
   const fix = `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;

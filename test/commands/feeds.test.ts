@@ -70,6 +70,18 @@ async function answered(name: string): Promise<{ reason: string }> {
 const withOff = (off: string) => ({ FEEDS_OFF: off });
 const metrics = async () => (await shared().get('/metrics')).text();
 
+/** A clock as of a machine without a battery. */
+function monthsBehind(): string {
+  const hook = join(temporaryFolder(), 'months-behind.mjs');
+  writeFileSync(
+    hook,
+    `const { now } = Date;
+Date.now = () => now() - 400 * 86_400_000;
+`,
+  );
+  return hook;
+}
+
 describe('feeds update', () => {
   it('brings fresh names to a running server, with no restart, and back again', async () => {
     const name = 'fresh-throwaway-of-today.com';
@@ -207,6 +219,16 @@ describe('feeds update', () => {
     await eventually('it is served', async () => (await answered('own-other.com')).reason === 'disposable');
     const again = await run(['feeds', 'add', 'mine', path], beside());
     expect([again.code, again.stderr]).toEqual([1, expect.stringMatching(/there is a feed mine already/)]);
+    // What is rejected while it is in use stays in use: nobody was told (2026-11-18).
+    const { store } = shared();
+    const noted = (await store.feedChecks()).find(({ feed }) => feed === 'mine')!;
+    const waiting = ['own-later.com', 'own-other.com'];
+    await store.noteCheck({ ...noted, waiting, problem: 'it would flag 2', trouble: 'waiting' }, noted);
+    const inUse =
+      'mine: the version in use has 1 of the names that an operator rejected: "feeds rollback mine" (or with --undo) takes another version, "overrides set <domain> allow" clears one (own-other.com)\n';
+    expect(await run(['feeds', 'reject', 'mine'], beside())).toMatchObject({
+      ...{ code: 0, stdout: 'mine may not flag own-later.com, own-other.com\n', stderr: inUse },
+    });
     writeFileSync(path, 'note,Domain\nfirst,own-throwaway.com\nsecond,gmail.com\n');
     const updated = await run(['feeds', 'update', 'mine'], beside());
     expect([updated.code, updated.stderr]).toEqual([
@@ -215,7 +237,7 @@ describe('feeds update', () => {
     ]);
     const { stdout } = await run(['feeds', 'status'], beside());
     expect(stdout).toMatch(/^mine +disposable +verified +own +20\S+Z /m);
-    expect(stdout).toContain(`\nmine: added, from ${path}\n`);
+    expect(stdout).toContain(`\n${inUse}mine: added, from ${path}\n`);
     renameSync(path, `${path}.moved`);
     const moved = await run(['feeds', 'status'], beside());
     expect(moved.stdout).toContain(`\nmine: added, from ${path}, where no file is any more\n`);
@@ -223,7 +245,9 @@ describe('feeds update', () => {
 
     // Nothing of it is installed.
     const back = await run(['feeds', 'rollback', 'mine'], beside());
-    expect(back.stdout).toMatch(/^mine is empty; updates leave it alone/);
+    expect([back.stdout, back.stderr]).toEqual([expect.stringMatching(/^mine is empty; updates leave/), '']);
+    expect(await run(['feeds', 'rollback', 'mine', '--undo'], beside())).toMatchObject({ stderr: inUse });
+    await run(['feeds', 'rollback', 'mine'], beside());
     // Nor does it promise what an update leaves alone.
     const rolledBack = await run(['feeds', 'status'], beside());
     expect(rolledBack.stdout).toMatch(/mine: rolled back; "feeds rollback mine --undo"/);
@@ -232,10 +256,8 @@ describe('feeds update', () => {
     await eventually('it is gone', async () => (await answered('own-other.com')).reason !== 'disposable');
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === 'mine');
     expect(acts.map(({ action }) => action)).toEqual([
-      'feed.remove',
-      'feed.rollback',
-      'feed.update',
-      'feed.add',
+      ...['feed.remove', 'feed.rollback', 'feed.return', 'feed.rollback'],
+      ...['feed.reject', 'feed.update', 'feed.add'],
     ]);
 
     const refused = await run(['feeds', 'add', 'worse', path, '--kind', 'disposable'], beside());
@@ -280,6 +302,9 @@ describe('feeds update', () => {
     writeFileSync(list, Array.from({ length: 900 }, (_, at) => `castle-${at}.com`).join('\n'));
     const from = ['feeds', 'update', '--from', `castle=${list}`];
     await (await openBeside(folder)).close();
+    // Nor does the first update of all go by a clock from before this program.
+    const behind = { NODE_OPTIONS: `--import ${monthsBehind()}` };
+    expect((await run(from, { folder, env: behind })).stderr).toMatch(/castle refused: the clock .* says 20/);
     await runJson(from, { folder });
     const shown = async (off: string) =>
       (await run(['feeds', 'status'], { folder, env: withOff(off) })).stdout;

@@ -6,7 +6,7 @@ import { keepingNames } from '../../src/core/gate.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { parseTables } from '../../src/core/tables.ts';
-import { changedIn, decidedIn, flipsOf } from '../../src/core/what-if.ts';
+import { approvedIn, changedIn, decidedIn, flipsOf, rejectedIn } from '../../src/core/what-if.ts';
 import { FEW_TABLES } from '../support/versions.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
@@ -71,6 +71,8 @@ test('what a rotating list shows again is tried, and who is pushed out of the pa
   expect([...changedIn(again, left)]).toEqual(['a.com']);
   expect(decidedIn(again, left, ['a.com', 'b.com'])).toEqual(['a.com']);
   expect(decidedIn(left, again, ['a.com', 'b.com'])).toEqual([]);
+  // It names what it shows, not what it keeps.
+  expect(rejectedIn(left, left, ['a.com', 'b.com'])).toEqual(['b.com']);
   expect(flagged([left], [again], 'a.com')).toBe(true);
 
   const popular = (names: readonly string[]): Snapshot => ({ ...listOf([], { kind: 'popular' }), names });
@@ -87,4 +89,16 @@ test('what was decided is found where a version has it, or a name above it, and 
   // Lists that clear names do something to those that they leave out.
   const guards = [inUse, next].map(({ names }) => listOf(names, { kind: 'protected' }));
   expect(decidedIn(guards[1]!, guards[0], decided)).toEqual(['a.com']);
+});
+
+test('what was rejected is found where a version has it, also where the one in use has it; what was approved is used by what comes, or as a whole', () => {
+  const [inUse, next] = [listOf(['a.com', 'b.com']), listOf(['b.com', 'parent.com'])];
+  const decided = ['a.com', 'b.com', 'mail.parent.com', 'parent.org'];
+  expect(rejectedIn(next, inUse, decided)).toEqual(['b.com', 'mail.parent.com']);
+  expect(rejectedIn(next, inUse, [])).toEqual([]);
+  expect(approvedIn(next, inUse, decided)).toEqual(['mail.parent.com']);
+  expect(approvedIn(next, inUse, ['b.com', 'c.com'])).toEqual([]);
+  expect(approvedIn(next, inUse, ['b.com'])).toEqual(['b.com']);
+  const guards = [inUse, next].map(({ names }) => listOf(names, { kind: 'protected' }));
+  expect(rejectedIn(guards[1]!, guards[0], decided)).toEqual(['a.com']);
 });
