@@ -748,7 +748,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         day,
         '2026-08-17',
       );
-    await learn(at => ({ host: `mx${at}.net`, domain: 'lapsed.com', keys: 1, swept: 0 }), 5);
+    await learn(at => ({ host: `mx${at}.net`, domain: 'lapsed.com', keys: 1, swept: 0 }), 20);
     await learn(at => ({ host: 'mx.box.net', domain: `d${at}.com`, keys: at < 2 ? 0b11 : 1 }), 3);
     await learn(at => ({ host: 'mx.hoster.net', domain: `i${at}.com`, entry: null, keys: null }), 4);
     const going = await query(
