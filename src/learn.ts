@@ -3,6 +3,7 @@
 import type { Catalog } from './core/catalog.ts';
 import { sparing } from './core/deciding.ts';
 import type { Domain } from './core/domain.ts';
+import { Established } from './core/established.ts';
 import { FairCache } from './core/fair-cache.ts';
 import { type HostRecord, LEARNING } from './core/guest.ts';
 import { GuestBook } from './core/guest-book.ts';
@@ -14,7 +15,7 @@ import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.t
 import { Pending } from './core/pending.ts';
 import type { Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
-import { guestOf, type ListedAs, onceOf, type Sighting, type Sweeping, sightingOf } from './core/sighting.ts';
+import { guestOf, type ListedAs, onceOf, type Seen, type Sweeping, sightingOf } from './core/sighting.ts';
 import type { Steps } from './core/steps.ts';
 import { SweptNames } from './core/swept.ts';
 import type { AddressBook } from './core/whereabouts.ts';
@@ -45,7 +46,7 @@ export interface Learn {
 
 export interface LearnParts extends WhereaboutsParts {
   readonly store: WhereaboutsParts['store'] &
-    Pick<Store, 'learn' | 'readHosts' | 'sharedNames' | 'sweepMark'>;
+    Pick<Store, 'learn' | 'readHosts' | 'sharedNames' | 'established' | 'sweepMark'>;
   readonly resolver: Pick<Resolver, 'last'>;
   readonly addresses: AddressBook;
   readonly catalog: () => Catalog;
@@ -71,13 +72,6 @@ const SWEEP = 'sweep';
 /** A listed name is answered before DNS is; its mail is looked for with so many flushes. */
 const MOST_TRIES = 3;
 
-/** A sighting, with the mail that was known then. */
-interface Seen extends Sighting {
-  readonly by: string;
-  readonly mail: Mail;
-  readonly tries: number;
-}
-
 export async function createLearn(parts: LearnParts): Promise<Learn> {
   const learner = new Learner(parts);
   await learner.reload();
@@ -100,6 +94,7 @@ class Learner implements Learn {
   /** What innocents share, as of the last reading; up to 3 MB of names, which are not the same only when others were seen. */
   #sharedNames = '';
   #spared: ReadonlySet<string> = new Set();
+  #established = new Established();
   #infra: Infra = NOTHING_LEARNED;
   #swept = new SweptNames(undefined);
 
@@ -173,6 +168,7 @@ class Learner implements Learn {
     const records = await store.readHosts(LEARNING.fewestFlagged, MOST_LEARNED);
     const shared = await store.sharedNames();
     const spared = shared === this.#sharedNames ? this.#spared : await inTurns(sparing(shared));
+    this.#established = new Established(await store.established(dayOf(this.#parts.clock())));
     this.#swept = new SweptNames(await store.sweepMark());
     let under: Catalog;
     let infra: Infra;
@@ -207,6 +203,7 @@ class Learner implements Learn {
       beside: host => addresses.beside(host),
       before: (host, guest) => this.#hostsMet.before(host, guest),
       isSilent: host => addresses.isSilent(host),
+      established: this.#established,
     });
   }
 

@@ -24,6 +24,8 @@ export interface SweepOptions {
   readonly limit: number | undefined;
   /** Names to begin in one second. */
   readonly rate: number;
+  /** So long after a denial it is known whether it was one; the last ones are waited for. */
+  readonly settledMs: number;
   /** Ends it early and in order: what was asked counts. */
   readonly stop: AbortSignal;
   readonly progress: (name: string, done: number, total: number) => void;
@@ -74,9 +76,10 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
   const total = Math.min(names.length, options.limit ?? names.length);
   const size = Math.min(LARGEST_BATCH, Math.max(SMALLEST_BATCH, Math.ceil(options.rate * BATCH_SECONDS)));
   const swept = { asked: 0, received: 0, unanswered: 0 };
+  let denied: Denied[] = [];
   while (swept.asked < total && !options.stop.aborted) {
     const batch = names.slice(swept.asked, Math.min(total, swept.asked + size));
-    const done = await askAll(parts, options, batch, sweeping, dead, at =>
+    const done = await askAll(parts, options, batch, sweeping, denied, at =>
       options.progress(batch[at]!.name, swept.asked + at, total),
     );
     if (done.asked >= SMALLEST_BATCH && done.unanswered > MOST_UNANSWERED * done.asked)
@@ -86,6 +89,8 @@ export async function sweep(parts: SweepParts, options: SweepOptions): Promise<S
     swept.asked += done.asked;
     swept.received += done.received;
     swept.unanswered += done.unanswered;
+    const isLast = swept.asked === total || options.stop.aborted;
+    denied = await bury(parts.resolver, options, denied, isLast, dead);
     await learn.settle();
     await learn.flush();
     if (done.asked === 0) continue;
@@ -136,7 +141,7 @@ async function askAll(
   { rate, stop }: SweepOptions,
   batch: readonly Target[],
   sweeping: Sweeping,
-  dead: HashedNames,
+  denied: Denied[],
   progress: (at: number) => void,
 ): Promise<{ asked: number; received: number; unanswered: number }> {
   const startedAt = performance.now();
@@ -151,10 +156,36 @@ async function askAll(
       const mail = await resolver.resolve(name, KEY);
       if (mail.state === 'mx') done.received++;
       if (mail.state === 'unknown') done.unanswered++;
-      if (listed && RECEIVES_NOTHING.has(mail.state)) dead.add(name);
+      if (listed && RECEIVES_NOTHING.has(mail.state)) denied.push({ name, at: performance.now() });
       learn.note(name, zoneOf(name, catalog), listed, mail, sweeping);
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, askOn));
   return done;
+}
+
+/** A listed name that receives nothing, and since when that was said. */
+interface Denied {
+  readonly name: Domain;
+  readonly at: number;
+}
+
+/**
+ * Marks what is denied still, and gives what it is too early for. The mark is for good: a resolver that denied everything
+ * for a moment had 30 of 1,200 names marked, whose hosts were learned two months later (2026-11-18).
+ */
+async function bury(
+  resolver: Resolver,
+  { settledMs, stop }: SweepOptions,
+  denied: readonly Denied[],
+  isLast: boolean,
+  dead: HashedNames,
+): Promise<Denied[]> {
+  const left = (denied.at(-1)?.at ?? 0) + settledMs - performance.now();
+  if (isLast && left > 0) await pause(left, undefined, { signal: stop }).catch(() => {});
+  const isEarly = ({ at }: Denied) => !isLast && performance.now() - at < settledMs;
+  for (const one of denied)
+    if (!isEarly(one) && RECEIVES_NOTHING.has(resolver.last(one.name)?.state ?? 'unknown'))
+      dead.add(one.name);
+  return denied.filter(isEarly);
 }

@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { openVerdicts } from '../src/compose.ts';
 import { HashedNames } from '../src/core/hashed.ts';
 import { MAIL_NOT_ASKED } from '../src/core/mail.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
+import { createResolver } from '../src/dns/resolver.ts';
 import { showingHosts } from '../src/http/shown.ts';
 import { createLearn } from '../src/learn.ts';
+import { sweep } from '../src/sweep.ts';
 import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
 import { a, type DnsServer, mx, startDns, type Zone } from './support/dns.ts';
@@ -205,15 +208,15 @@ describe('a hoster whose customers are asked for here', () => {
     expect(await store.listHosts(10, 10)).toEqual(seen);
   });
 
-  it('is framed by five domains that one key shows here, one a fortnight, but who was there first is warned of only', async () => {
+  it('is framed by five domains that one key shows here, one a fortnight, but who is looked up for a month, before or after them, is warned of only', async () => {
     const first = one('first.com', host);
-    const others = ['later.com', 'never-seen.com'].map(name => one(name, host));
+    const others = ['later.com', 'never-seen.com', 'after.com'].map(name => one(name, host));
     const mine = listedAt(host, 5, 'mine').map(site => ({ ...site, late: true }));
     const sites = [first, ...others, ...mine];
     zone({ [host]: '5.61.1.1' }, sites);
     const start = time.now;
     const scores = async (at: World) => {
-      const names = ['first.com', 'mail.first.com', 'later.com', 'never-seen.com'];
+      const names = ['first.com', 'mail.first.com', 'later.com', 'never-seen.com', 'after.com'];
       return Promise.all(names.map(async name => (await at.judge(name, 'customer')).riskScore));
     };
     zone({}, [one('mail.first.com', host)]);
@@ -229,14 +232,16 @@ describe('a hoster whose customers are asked for here', () => {
     };
     for (const day of [0, 15, 31]) await look(day, ['first.com'], 'customer');
     for (const [at, { name }] of mine.entries()) await look(40 + 14 * at, [name], 'attacker');
+    await look(97, ['after.com'], 'customer');
     await look(100, ['later.com'], 'customer');
     const all = mine.map(({ name }) => name);
     time.now = start + 106 * DAY_MS;
     await world.update(true);
     for (const day of [107, 117]) await look(day, all, 'attacker');
-    expect(await scores(world)).toEqual([20, 20, 20, 20]);
-    await look(128, all, 'attacker');
-    expect(await scores(world)).toEqual([60, 60, 84, 84]);
+    expect(await scores(world)).toEqual([20, 20, 20, 20, 20]);
+    await look(118, ['after.com'], 'customer');
+    await look(128, [...all, 'after.com'], 'attacker');
+    expect(await scores(world)).toEqual([60, 60, 84, 84, 60]);
     expect((await world.judge('first.com')).signals).toEqual([
       {
         signal: 'earlier_guest',
@@ -250,7 +255,7 @@ describe('a hoster whose customers are asked for here', () => {
     const shown = allAtOnce(
       showingHosts(hosts, await catalogOf(all, { telemetry: all }), dayOf(time.now), 50),
     );
-    expect(shown).toContainEqual(expect.objectContaining({ host, state: 'disposable', sum: 2.96 }));
+    expect(shown).toContainEqual(expect.objectContaining({ host, state: 'disposable', sum: 2.84 }));
     expect(JSON.stringify([shown, await world.graph('later.com')])).not.toContain('first.com');
 
     await world.close();
@@ -258,7 +263,7 @@ describe('a hoster whose customers are asked for here', () => {
     const another = await enter(sites.map(site => ({ ...site, late: false })));
     await another.learn.hold();
     await another.learn.settle();
-    expect(await scores(another)).toEqual([60, 60, 84, 84]);
+    expect(await scores(another)).toEqual([60, 60, 84, 84, 60]);
   });
 
   it('with two listed customers: who is looked up for a month is warned of only, whatever one list, one key or sweeps add', async () => {
@@ -328,6 +333,54 @@ describe('a hoster whose customers are asked for here', () => {
       await day(days);
       expect([days, await scores(days)]).toEqual([days, [warned, warned, warned, named]]);
     }
+  });
+
+  it('and that lists name now, that gives names away, or that has a machine for each: who is looked up for a month is warned of, until it lasted one too', async () => {
+    const late = (name: string, at: string): Site => ({ ...one(name, at), listed: true, late: true });
+    const given = ['x1.given.net', 'x2.given.net'];
+    const burners = listedAt('srv1.vps.net', 4);
+    const firms = [
+      one('firm.com', host),
+      one('firma.given.net', 'mx.given.net'),
+      one('tenant.com', 'srv2.vps.net'),
+      one('at-old.com', 'mx.old.net'),
+    ];
+    const sites = [
+      ...[late('hoster.net', host), { ...one('old.net', 'mx.old.net'), listed: true }],
+      ...[...given.map(name => late(name, 'mx.given.net')), ...burners, ...firms],
+    ];
+    const [hosts, start] = [[host, 'mx.given.net', 'srv1.vps.net', 'srv2.vps.net', 'mx.old.net'], time.now];
+    zone(Object.fromEntries(hosts.map((at, n) => [at, `5.61.${n}.1`])), sites);
+    const world = await enter(sites);
+    const day = async (days: number, asked: readonly string[]) => {
+      time.now = start + days * DAY_MS;
+      await world.update();
+      // Listed names are answered before DNS is: the second time their hosts are known.
+      for (let round = 0; round < 2; round++) {
+        for (const key of ['a', 'b', 'c', 'd']) for (const name of asked) await world.judge(name, key);
+        for (const { name } of firms) await world.judge(name, 'a');
+        await world.digest();
+      }
+    };
+    const scores = async (days: number) => {
+      const others = [one(`new-${days}.com`, host), one(`new-vps-${days}.com`, 'srv2.vps.net')];
+      zone({}, others);
+      const all = [...firms, ...others].map(({ name }) => world.judge(name));
+      return (await Promise.all(all)).map(({ riskScore }) => riskScore);
+    };
+    for (const days of [0, 10, 20, 31])
+      await day(
+        days,
+        burners.map(({ name }) => name),
+      );
+    expect(await scores(31)).toEqual([20, 15, 60, 82, 20, 84]);
+    await world.update(true);
+    await world.learn.reload();
+    expect(await scores(32)).toEqual([60, 60, 60, 82, 82, 84]);
+    for (const days of [33, 43, 53]) await day(days, [...given, ...burners.map(({ name }) => name)]);
+    expect(await scores(53)).toEqual([60, 60, 60, 82, 82, 84]);
+    await day(64, [...given, ...burners.map(({ name }) => name)]);
+    expect(await scores(64)).toEqual([82, 80, 60, 82, 82, 84]);
   });
 
   it('of whom nobody was asked for before is not either', async () => {
@@ -1291,6 +1344,32 @@ describe('a sweep', () => {
     const left = (await store.sweepMark())!;
     expect(new HashedNames(left.dead).size).toBe(new HashedNames(whole.dead).size);
     expect(new HashedNames(left.dead).size).toBeGreaterThan(0);
+  });
+
+  it('marks no name as dead that a resolver denied for a moment, though it knew its sentinels then', async () => {
+    const sentinels = ['big.com', 'large.com', 'huge.com', 'vast.com'];
+    zone(
+      { [host]: '5.61.1.1' },
+      sentinels.map(name => one(name, host)),
+    );
+    const catalog = await catalogOf(sites.slice(0, 12).map(({ name }) => name));
+    const resolver = createResolver({ servers: [dns.address], sentinels });
+    const clock = () => time.now;
+    const parts = { store, resolver, catalog: () => catalog, clock, onError: () => {} };
+    const { learn, close } = await openVerdicts(parts);
+    const options = { limit: undefined, rate: 8, stop: new AbortController().signal, progress: () => {} };
+    const swept = async (settledMs: number) => {
+      await sweep({ store, resolver, catalog, learn, clock }, { ...options, settledMs });
+      return new HashedNames((await store.sweepMark())!.dead).size;
+    };
+    const began = setTimeout(() => zone({}, sites), 2_400);
+    ends.unshift(async () => {
+      clearTimeout(began);
+      await close();
+      await resolver.close();
+    });
+    expect(await swept(4_000)).toBe(0);
+    expect(resolver.health().servers[0]!.problem).toMatch(/or other names by turns/);
   });
 
   it('ends where DNS does not answer, and counts nothing as done', async () => {

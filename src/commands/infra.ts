@@ -5,6 +5,7 @@ import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
 import { type HostRecord, LEARNING, mostInnocents } from '../core/guest.ts';
 import { dayOf } from '../core/quota.ts';
 import { allAtOnce } from '../core/steps.ts';
+import { SETTLED_MS } from '../dns/later.ts';
 import { FEWEST_SHOWN, MOST_SHOWN, showingHosts } from '../http/shown.ts';
 import { SweepFailed, sweep } from '../sweep.ts';
 import { CommandFailed, printJson, printTable, startProgress } from './print.ts';
@@ -115,6 +116,7 @@ async function sweepFeeds(options: { limit?: number; rate: number; json?: boolea
         {
           limit: options.limit,
           rate: options.rate,
+          settledMs: config.dnsSentinels.length > 0 ? SETTLED_MS : 0,
           stop: stop.signal,
           progress: (name, done, total) => bar.at(`${done} of ${total}: ${name}`, done, total),
         },

@@ -20,6 +20,7 @@ const NO_STORE: Pick<
   | 'readOverrides'
   | 'readHosts'
   | 'sharedNames'
+  | 'established'
   | 'learn'
   | 'lastGuestDay'
   | 'sweepMark'
@@ -30,6 +31,7 @@ const NO_STORE: Pick<
   readOverrides: async () => ({ overrides: [], mark: '', revision: 0 }),
   readHosts: async () => [],
   sharedNames: async () => '',
+  established: async () => '',
   learn: async () => {},
   lastGuestDay: async () => null,
   sweepMark: async () => undefined,

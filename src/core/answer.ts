@@ -3,7 +3,8 @@
 import { waitsForDns } from './corroboration.ts';
 import type { Domain } from './domain.ts';
 import type { Facts } from './facts.ts';
-import type { GraphHost, Learned } from './learned.ts';
+import type { GraphHost } from './graph.ts';
+import type { Learned } from './learned.ts';
 import { type Mail, triedOf } from './mail.ts';
 import { isSpared } from './owned.ts';
 import { isRented, LANDLORDS, type Receiver, type ReceiverKind } from './provider.ts';

@@ -50,7 +50,9 @@ export class ListedGuests {
     // What comes to a host with residents is found by sweeps too, whoever has pointed it there: two such names, which no key
     // had asked for, had a hoster with two listed customers of its own learned (2026-11-17).
     const isFound = group.swept === 2 || (group.swept === 1 && one.residents === 0);
-    if (canEarn && group.earned && group.corroborated) this.#earned.set(group.sinceDay, one);
+    // One that has left earns nothing, and takes nobody's fortnight: the mark of its key decided about others (2026-11-18).
+    if (canEarn && group.earned && group.corroborated && one.weight > 0)
+      this.#earned.set(group.sinceDay, one);
     if (group.keys > 0) {
       const same = this.#asked.get(group.keys) ?? { all: nothing(), witnessed: nothing() };
       this.#asked.set(group.keys, same);

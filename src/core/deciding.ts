@@ -20,6 +20,7 @@
  */
 
 import { isIP } from 'node:net';
+import { Established } from './established.ts';
 import { LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 import { isPlatform, type Providers } from './provider.ts';
@@ -34,10 +35,14 @@ export interface OtherHosts {
   before(host: string, guest: string): string | undefined;
   /** Its addresses were asked for, and nobody has answered so far. */
   isSilent(host: string): boolean;
+  readonly established: Established;
 }
 /** All names below a registrable domain as one guest: they may be one party's or anybody's. */
 export const allBelow = (registrable: string) => `*.${registrable}`;
-export const NO_OTHERS: OtherHosts = { beside: () => [], before: () => undefined, isSilent: () => false };
+export const NO_OTHERS: OtherHosts = {
+  ...{ beside: () => [], before: () => undefined, isSilent: () => false },
+  established: new Established(),
+};
 
 /** Of exchanges in the order of preference. */
 export function decidingOf(

@@ -60,6 +60,11 @@ export const LEARNING = Object.freeze({
    */
   mostHostsOfOne: 40,
   /**
+   * The same of all registered names below a suffix that many share, each of which has as many as one. With one's worth for
+   * all, twenty names below one of them kept everybody else there from being established (2026-11-18).
+   */
+  mostHostsOfSuffix: 1_000,
+  /**
    * Hosts that are only remembered because they must not be learned: those of protected names, of providers and of
    * the panel, which are all tables and lists of ours. One forgotten is seen again with its next guest.
    */
@@ -130,6 +135,8 @@ export interface Guest {
    * that.
    */
   readonly elsewhereDay: string | null;
+  /** Where `domain` is a suffix that many share: the registered name below it by which it came. Stays as it was first. */
+  readonly registered: string | null;
 }
 
 /** A listed domain that was seen on a day, on hosts that may be learned or not. */
@@ -198,6 +205,7 @@ export function seenAgain(before: Guest, guest: Guest): Guest {
     swept: before.swept === 0 && guest.swept === 1 ? 1 : before.swept,
     keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
     via: before.via ?? guest.via,
+    registered: before.registered ?? guest.registered,
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net';
 import type { Catalog } from './catalog.ts';
+import { dayFrom } from './days.ts';
 import { NO_OTHERS, type OtherHosts } from './deciding.ts';
 import { isHostName } from './domain.ts';
 import { type HostRecord, ownAt } from './guest.ts';
@@ -9,9 +10,9 @@ import { Infra } from './infra.ts';
 import { enoughFor, groupOf, isEnough, learnableSum } from './learnable.ts';
 import type { Known } from './learned.ts';
 import { relisting } from './relist.ts';
+import { residentsIn } from './residents.ts';
 import { siblingsIn } from './siblings.ts';
 import type { Steps } from './steps.ts';
-import { residentsIn } from './weights.ts';
 
 /** Judging a host tries every choice of keys, 0.3 ms at most (2026-11-16), so fewer hosts are a step than names. */
 const HOSTS_A_STEP = 4;
@@ -65,5 +66,6 @@ export function* foldingInfra(
   return new Infra(known, siblings, addressesOf, shared, others, {
     size: learned.size,
     learnedHosts,
+    today: dayFrom(today),
   });
 }

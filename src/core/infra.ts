@@ -1,26 +1,27 @@
 /** Mail infrastructure: what the guests of hosts and addresses tell about a domain that is received there. */
 
 import type { Catalog } from './catalog.ts';
+import type { Day } from './days.ts';
 import { allBelow, areSpared, decidingOf, NO_OTHERS, type OtherHosts, reachedAt } from './deciding.ts';
 import { registrableDomain } from './domain.ts';
-import { isByTwoFamilies, LEARNING, ownAt } from './guest.ts';
+import { ownOf } from './established.ts';
+import { type GraphHost, graphOf } from './graph.ts';
+import { isByTwoFamilies, LEARNING, MONTH_DAYS, ownAt } from './guest.ts';
 import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
 import {
   type Found,
   foundBy,
-  type GraphHost,
-  isListed,
   type Known,
   type Learned,
   type LearnedBy,
   leastOf,
   ownLineage,
-  someListed,
   together,
   UNWEIGHED,
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
-import type { Siblings } from './siblings.ts';
+import { secondFamily } from './relist.ts';
+import { bySiblings, type Siblings } from './siblings.ts';
 import { zoneOf } from './zone.ts';
 
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
@@ -30,6 +31,7 @@ export class Infra {
   readonly #addressesOf: (host: string) => readonly string[] | undefined;
   readonly #shared: ReadonlySet<string>;
   readonly #others: OtherHosts;
+  readonly #today: Day;
   /** Learned hosts, domains of hosts and addresses. */
   readonly size: number;
   /** By their names, the most listed guests first. */
@@ -43,7 +45,7 @@ export class Infra {
     /** Addresses and domains of hosts that innocents share, also those of which nothing else is known. */
     shared: ReadonlySet<string> = new Set(),
     others: OtherHosts = NO_OTHERS,
-    learned: Pick<Infra, 'size' | 'learnedHosts'> = { size: 0, learnedHosts: [] },
+    learned: Pick<Infra, 'size' | 'learnedHosts'> & { today: Day } = { size: 0, learnedHosts: [], today: 0 },
   ) {
     this.#shared = shared;
     this.#others = others;
@@ -52,6 +54,7 @@ export class Infra {
     this.#addressesOf = addressesOf;
     this.size = learned.size;
     this.learnedHosts = learned.learnedHosts;
+    this.#today = learned.today;
   }
 
   /** Only where every exchange that decides is learned. */
@@ -65,6 +68,7 @@ export class Infra {
   ): Learned | undefined {
     const found: Found[] = [];
     const asked = registrable ?? name;
+    const isQuiet = () => this.#isResident(asked, ownOf(zoneOf(asked, catalog)), catalog);
     const deciding = this.#deciding(guest, exchanges, catalog);
     for (const { host } of deciding) {
       const own = isBelow(host, registrable);
@@ -75,7 +79,7 @@ export class Infra {
       if (one) found.push(one);
       else if (catalog.providers.match(host)?.class !== 'disposable')
         return (
-          this.#bySiblings(name, registrable, firstOf(exchanges), catalog) ??
+          bySiblings(this.#siblings, name, registrable, firstOf(exchanges), catalog, isQuiet) ??
           this.#behind(name, registrable, exchanges, catalog, guest)
         );
     }
@@ -151,23 +155,9 @@ export class Infra {
     });
   }
 
-  /** Hosts that listed guests share, learned or not, with at most so many names in all. */
   graph(exchanges: readonly Exchange[], catalog: Catalog): GraphHost[] {
-    const graph: GraphHost[] = [];
-    let left = LEARNING.neighbours;
-    for (const { host } of exchanges) {
-      if (graph.length === LEARNING.mostExchanges) break;
-      const addresses = this.#addressesOf(host)?.slice(0, LEARNING.mostAddresses) ?? [];
-      const names = [host, groupOf(host) ?? host, ...addresses];
-      const known = names.map(name => this.#known.get(name)?.record);
-      const most = known.reduce((best, next) => ((next?.flagged ?? 0) > (best?.flagged ?? 0) ? next : best));
-      const listedGuests = most?.flagged ?? 0;
-      if (!most || listedGuests === 0 || !isLearnable(host, catalog)) continue;
-      const guests = most.neighbours.filter(entry => isListed(entry, catalog)).slice(0, left);
-      left -= guests.length;
-      graph.push({ host, addresses, listedGuests, guests });
-    }
-    return graph;
+    const knownAs = (name: string) => this.#known.get(name)?.record;
+    return graphOf(exchanges, catalog, this.#addressesOf, knownAs);
   }
 
   #byHost(host: string, catalog: Catalog, asked: string): Found | undefined {
@@ -177,18 +167,25 @@ export class Infra {
     if (addresses && areSpared(addresses, address => this.#isShared(address))) return undefined;
     const byGroup = () => {
       const found = this.#learned(group, 'name', catalog, asked);
-      return found && { ...found, below: registrableDomain(host) };
+      if (!found) return undefined;
+      const below = { ...found, below: registrableDomain(host) };
+      return this.#isApart(host, addresses, zoneOf(asked, catalog)) ? asResident(below) : below;
     };
     const byName = this.#learned(host, 'name', catalog, asked, group) ?? byGroup();
     // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
     if (byName && (addresses || this.#isAmongLearned(host, group, catalog))) return byName;
-    const { hits, families } = catalog.listed(ownLineage(host));
+    const byAddress = () => this.#byAddress(host, address => address, catalog, asked);
+    const { hits, families, namings } = catalog.listed(ownLineage(host));
     // One line that names a hoster must not condemn its guests, whoever wrote it.
     if (isByTwoFamilies(families) && !this.#isShared(group)) {
       const listedGuests = this.#known.get(group)?.record.flagged ?? 0;
-      return { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
+      const found: Found = { by: 'listed', neighbours: [hits[0]!.entry], listedGuests, ...UNWEIGHED };
+      // Nor two that are new those who are established there.
+      const isNew = secondFamily(namings) + MONTH_DAYS > this.#today;
+      if (!isNew || !this.#isResident(asked, group, catalog)) return found;
+      return byAddress() ?? asResident(found);
     }
-    return this.#byAddress(host, address => address, catalog, asked);
+    return byAddress();
   }
 
   /** Else whoever has a host name for each domain is never found by the first lookup, and a form makes one only. */
@@ -213,10 +210,30 @@ export class Infra {
     const known = this.#known.get(name);
     if (!known || !isEnough(known.sum, name)) return undefined;
     const found = foundBy(by, known, enoughFor(name));
-    // Below a domain names cost nothing: where lists name some of them, it is no quiet one.
-    if (asked === undefined || this.#siblings.has(asked)) return found;
+    if (asked === undefined || this.#isFarm(asked, group, catalog)) return found;
     const isAt = (at: string) => this.#known.get(at)?.residents.includes(` ${zoneOf(asked, catalog)} `);
-    return isAt(name) || isAt(group) ? { ...found, isResident: true } : found;
+    return isAt(name) || isAt(group) ? asResident(found) : found;
+  }
+
+  #isResident(asked: string, at: string, catalog: Catalog): boolean {
+    return !this.#isFarm(asked, at, catalog) && this.#others.established.has(zoneOf(asked, catalog), at);
+  }
+
+  /**
+   * Below a domain names cost nothing: where lists name some of them, and more than one party asks for these, it is no quiet
+   * one. By the lists alone, whoever had a name or two there had all others flagged (2026-11-18).
+   */
+  #isFarm(asked: string, at: string, catalog: Catalog): boolean {
+    return this.#siblings.has(asked) && this.#others.established.isAskedBelow(zoneOf(asked, catalog), at);
+  }
+
+  /**
+   * Whether it is established at a host with fewer listed guests than are read, as its addresses have: of a hoster's
+   * machines one may be somebody's who has disposable domains, and had all others flagged (2026-11-18).
+   */
+  #isApart(host: string, addresses: readonly string[] = [], zone: string): boolean {
+    const isClean = [host, ...addresses].every(name => !this.#known.has(name));
+    return isClean && addresses.length > 0 && this.#others.established.has(zone, host);
   }
 
   #byAddress(host: string, named: typeof ownAt, catalog: Catalog, asked?: string): Found | undefined {
@@ -228,22 +245,6 @@ export class Infra {
     if (!found.every(one => one !== undefined)) return undefined;
     return found.find(({ isResident }) => isResident) ?? leastOf(found);
   }
-
-  /**
-   * Only where hosts of the registrable domain itself receive the mail, and none of the name's own: of 74 domains with
-   * two such names (November 2026) most give subdomains away (mooo.com, us.to), and people there run their own hosts.
-   */
-  #bySiblings(
-    name: string,
-    registrable: string | undefined,
-    exchanges: readonly Exchange[],
-    catalog: Catalog,
-  ): Learned | undefined {
-    if (registrable === undefined) return undefined;
-    const listed = this.#siblings.get(registrable);
-    if (!listed || listed.length < LEARNING.fewestSiblings) return undefined;
-    if (!exchanges.every(({ host }) => isBelow(host, registrable) && !isBelow(host, name))) return undefined;
-    const neighbours = someListed(listed, catalog);
-    return { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length, ...UNWEIGHED };
-  }
 }
+
+const asResident = (found: Found): Found => ({ ...found, isResident: true });

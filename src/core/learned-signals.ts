@@ -7,10 +7,16 @@ import type { SignalName } from './signals.ts';
 export const learnedSignal = ({ by, isFew, isResident }: Learned): SignalName =>
   isResident ? 'earlier_guest' : isFew ? 'few_listed_guests' : LEARNED_SIGNALS[by];
 export const learnedDetail = (learned: Learned): string =>
-  `${LEARNED_DETAILS[learned.by](learned)}${learned.isResident ? EARLIER : ''}`;
+  `${LEARNED_DETAILS[learned.by](learned)}${learned.isResident ? EARLIER + WHY_EARLIER[learned.by] : ''}`;
 
-const EARLIER =
-  ', but this domain has been seen there for a month or more, and the surest of them are not enough';
+const EARLIER = ', but this domain has been seen there for a month or more, and ';
+const NOT_ENOUGH = 'the surest of them are not enough';
+const WHY_EARLIER: Readonly<Record<LearnedBy, string>> = {
+  name: NOT_ENOUGH,
+  address: NOT_ENOUGH,
+  listed: 'two families of lists have not named that as long',
+  siblings: 'fewer than four keys have asked for these as long',
+};
 
 const LEARNED_SIGNALS: Readonly<Record<LearnedBy, SignalName>> = {
   name: 'learned_hosts',

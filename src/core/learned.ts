@@ -5,14 +5,6 @@ import { lineage, registrableDomain } from './domain.ts';
 import { type HostRecord, LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 
-/** One host of a domain and the listed domains that share it. */
-export interface GraphHost {
-  readonly host: string;
-  readonly addresses: readonly string[];
-  readonly listedGuests: number;
-  readonly guests: readonly string[];
-}
-
 /** What is known of a host, an address or a domain of hosts. */
 export interface Known {
   /** As today's lists know its guests, without these: what stays in memory is what each reading has to move there. */

@@ -197,11 +197,10 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
    * (2026-11-16).
    */
   readHosts(fewestFlagged: number, most: number): Promise<Iterable<HostRecord>>;
-  /**
-   * Addresses and names of hosts that must not be learned, however few listed guests they have, parted by spaces: up to
-   * 150,000, which are read every minute.
-   */
+  /** Addresses and names of hosts that must not be learned, parted by spaces: up to 150,000, read every minute. */
   sharedNames(): Promise<string>;
+  /** Who is established at which hosts (core/established.ts). */
+  established(today: string): Promise<string>;
   /**
    * Takes a host out for good, with its guests; null lets it be learned again, also one that innocents share. False when
    * it is not known.

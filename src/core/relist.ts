@@ -54,7 +54,7 @@ function lookedUp(entry: string, catalog: Catalog): Named {
 }
 
 /** The day on which the second family came to name it; 0, as long ago, where nobody knows. */
-function secondFamily(namings: readonly Naming[]): Day {
+export function secondFamily(namings: readonly Naming[]): Day {
   const first = new Map<Family, Day>();
   for (const { feed, since } of namings)
     first.set(feed.family, Math.min(since, first.get(feed.family) ?? since));

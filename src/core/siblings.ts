@@ -3,6 +3,9 @@
 import type { Catalog } from './catalog.ts';
 import { lineage, registrableDomain } from './domain.ts';
 import { isByTwoFamilies, LEARNING } from './guest.ts';
+import { isBelow } from './learnable.ts';
+import { type Learned, someListed, UNWEIGHED } from './learned.ts';
+import type { Exchange } from './mail.ts';
 import { isSpared } from './owned.ts';
 import type { Steps } from './steps.ts';
 
@@ -46,4 +49,26 @@ function isBlamable(registrable: string, catalog: Catalog): boolean {
     !isSpared(registrable, catalog) &&
     catalog.providers.match(registrable) === undefined
   );
+}
+
+/**
+ * Only where hosts of the registrable domain itself receive the mail, and none of the name's own: of 74 domains with
+ * two such names (November 2026) most give subdomains away (mooo.com, us.to), and people there run their own hosts.
+ */
+export function bySiblings(
+  siblings: Siblings,
+  name: string,
+  registrable: string | undefined,
+  exchanges: readonly Exchange[],
+  catalog: Catalog,
+  /** Whether the domain is established, and the names below it are not what several parties ask for. */
+  isQuiet: () => boolean,
+): Learned | undefined {
+  if (registrable === undefined) return undefined;
+  const listed = siblings.get(registrable);
+  if (!listed || listed.length < LEARNING.fewestSiblings) return undefined;
+  if (!exchanges.every(({ host }) => isBelow(host, registrable) && !isBelow(host, name))) return undefined;
+  const neighbours = someListed(listed, catalog);
+  const found = { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length } as const;
+  return { ...found, ...UNWEIGHED, ...(isQuiet() && { isResident: true }) };
 }

@@ -4,6 +4,7 @@ import type { Catalog } from './catalog.ts';
 import { type Day, dayText } from './days.ts';
 import { type Domain, registrableDomain } from './domain.ts';
 import { type Guest, markOf, REVIVED_DAYS, UPDATE_LAG_DAYS, WEEK_DAYS } from './guest.ts';
+import type { Mail } from './mail.ts';
 import { dayOf } from './quota.ts';
 import type { SweptNames } from './swept.ts';
 
@@ -35,6 +36,13 @@ export interface Sighting {
   readonly sweeping: Sweeping | undefined;
 }
 
+/** A sighting, with the mail that was known then. */
+export interface Seen extends Sighting {
+  readonly by: string;
+  readonly mail: Mail;
+  readonly tries: number;
+}
+
 /** `by`: a key, or a sweep. */
 export function sightingOf(
   domain: Domain,
@@ -50,12 +58,13 @@ export function sightingOf(
 export const onceOf = ({ domain, mark }: Sighting) => (mark === 0 ? domain : `${domain} ${mark}`);
 
 export function guestOf(
-  { zone, listed, mark, sweeping }: Sighting,
+  { domain, zone, listed, mark, sweeping }: Sighting,
   swept: SweptNames,
   catalog: Catalog,
   now: number,
 ): Omit<Guest, 'host'> {
   const wasDead = listed !== null && swept.wasDead(listed.entry);
+  const registered = registrableDomain(domain) ?? zone;
   const daysOff = wasDead ? REVIVED_DAYS : sweeping?.isFirst ? -WEEK_DAYS : 0;
   return {
     domain: listed && !isWhole(zone, listed) ? `*.${zone}` : zone,
@@ -70,6 +79,7 @@ export function guestOf(
     earned: false,
     via: null,
     elsewhereDay: null,
+    registered: registered === zone ? null : registered,
   };
 }
 

@@ -15,7 +15,6 @@ import {
   WEEK_DAYS,
 } from './guest.ts';
 import { daysBefore, daysBetween } from './quota.ts';
-import type { Steps } from './steps.ts';
 
 /** What was not seen at an address for so long has left it: landlords give it to the next, who need not be like the last. */
 const LEFT_DAYS = 30;
@@ -36,7 +35,7 @@ const LEFT_DAYS = 30;
  * or has four keys ask for three names at the beginning and the end of a month; where customers are established for a
  * month when they come, five for one, six for two, and three more for every ten; at the address of own hosts six for
  * one, and three more for each. Who is established there is warned of then, and not flagged by less than the surest
- * (`residentsIn`). It ends by itself as the innocent guests are seen, and for good with `infra forget`.
+ * (core/residents.ts). It ends by itself as the innocent guests are seen, and for good with `infra forget`.
  *
  * What an operator can do: have quiet names there a month before all others, which nobody can tell from customers. One
  * weighs no more than three listed ones: it takes one for five or six of these where 26 % are listed, far more where more
@@ -132,53 +131,17 @@ export function sumOf(
   return listed.least(unwitnessedMost) + others;
 }
 
-/**
- * Who is not flagged by a host that was learned, each between spaces: whoever is established there, unless the surest
- * guests alone are enough (`surestFor`). With all of them, three lines in one list, three domains that one key asked for or
- * two that only sweeps found, beside two real ones, had every customer of a hoster flagged (2026-11-18). All others are
- * judged by all that is there: most disposable names are new here, so an operator has spared what he asked for here himself,
- * for a month, while lists of two families and four keys did not speak for enough of his others.
- */
-export function* residentsIn(
-  { name, groups }: Pick<HostRecord, 'name' | 'groups'>,
-  enough: number,
-  today: string,
-): Steps<string> {
-  const residents = groups.filter(group => !group.listed && isEstablished(group, today)).sort(byFirstDay);
-  let [from, to] = [0, residents.length];
-  while (from < to) {
-    yield;
-    const middle = (from + to) >>> 1;
-    const surest = surestFor(residents[middle]!.sinceDay, groups);
-    if (sumOf({ name, groups: surest }, today, 0) < enough) from = middle + 1;
-    else to = middle;
-  }
-  const names = residents.slice(0, from).map(({ entries }) => entries);
-  return names.length === 0 ? '' : ` ${names.join(' ')} `;
-}
-
-/**
- * What counts against a resident of that day: of listed guests those that two families have named for a month, and that
- * came less than a month after it; what one key can have shown here only where it was there before (one party with a key,
- * domains of its own and patience has a hoster learned, 2026-11-17, but not those flagged who were there first). What one
- * family names is as unlisted as before: one list must not take away who speaks for a host either.
- */
-function surestFor(sinceDay: string, groups: readonly GuestGroup[]): GuestGroup[] {
-  const late = daysBefore(sinceDay, -MONTH_DAYS);
-  return groups
-    .map(group => (group.corroborated ? group : { ...group, listed: false }))
-    .filter(group => !group.listed || (!group.lately && group.sinceDay < late))
-    .map(group => (group.earned && group.sinceDay >= sinceDay ? { ...group, earned: false } : group));
-}
-
 /** Listed guests at an address, where residents have others' hosts: each is one more only where it came by another's. */
 function asOneOfEach(groups: readonly GuestGroup[], today: string): readonly GuestGroup[] {
-  const residents = groups.filter(group => !group.listed && isEstablished(group, today));
-  if (residents.length === 0) return groups;
+  const residents = groups.filter(group => !group.listed && isEstablished(group, today)).sort(byFirstDay);
+  const one = residents[0];
+  if (one === undefined) return groups;
+  // The first that came by a host of another domain than the first of all: looking through all took 120 ms (2026-11-18).
+  const other = residents.find(({ via }) => via !== one.via);
   const byVia = Map.groupBy(groups, ({ listed, via }) => (listed ? via : ''));
   return [...byVia].flatMap(([via, some]) => {
-    const first = earliest(some);
-    const isTogether = via !== '' && residents.some(one => one.via !== via && one.sinceDay < first);
+    const before = one.via === via ? other : one;
+    const isTogether = via !== '' && before !== undefined && before.sinceDay < earliest(some);
     return isTogether ? [{ ...some.reduce(asOne), count: 1 }] : some;
   });
 }
@@ -200,7 +163,7 @@ function earliest(groups: readonly GuestGroup[]): string {
   return groups.reduce((first, { sinceDay }) => (sinceDay < first ? sinceDay : first), '9999-12-31');
 }
 
-const byFirstDay = (one: GuestGroup, other: GuestGroup) => (one.sinceDay < other.sinceDay ? -1 : 1);
+export const byFirstDay = (one: GuestGroup, other: GuestGroup) => (one.sinceDay < other.sinceDay ? -1 : 1);
 
 /** How many residents a guest came late after, by its day: a host has thousands of groups, and some hundred days. */
 function countingBefore(residents: readonly GuestGroup[]): (sinceDay: string) => number {
@@ -226,7 +189,7 @@ function unlistedWeight(group: GuestGroup, firstListed: string, today: string): 
   return WEIGHTS[group.sinceDay < firstListed ? 'earlier' : 'innocent'].weight;
 }
 
-function isEstablished({ sinceDay, days }: GuestGroup, today: string): boolean {
+export function isEstablished({ sinceDay, days }: GuestGroup, today: string): boolean {
   return daysBetween(sinceDay, today) >= MONTH_DAYS && days >= ESTABLISHED_DAYS;
 }
 

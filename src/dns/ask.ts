@@ -181,9 +181,9 @@ class Asked implements Asking {
 
   /** One server may be wrong, or lie about a few names only: where there are others, its denial waits for one of them. */
   #accept(server: Server, found: Found): void {
-    const { name, type } = this.#question;
+    const { name, type, isDoubtful } = this.#question;
     if (!isDenial(found, type)) return this.#settle({ found });
-    if (type === 'MX') this.#servers.denied(server, name, found);
+    if (type === 'MX' || (type === 'A' && isDoubtful)) this.#servers.denied(server, name, type, found);
     if (this.#denial) return this.#goOn();
     this.#denial = found;
     if (this.#put?.by !== server) this.#putToOthers(server);

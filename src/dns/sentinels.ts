@@ -14,6 +14,7 @@ import {
   turnedNow,
 } from './testimony.ts';
 import { Hearing, release, unwatch, type Watched, watch } from './watched.ts';
+import type { QuestionType } from './wire.ts';
 
 /**
  * What rests on a server's word: mail servers that it named, that there are none, addresses, or that a name which has no
@@ -84,8 +85,8 @@ export class Sentinels {
   }
 
   /** It was believed when it denied this name: whether it still does is seen later. */
-  denied(server: Server, name: string, denial: Found): void {
-    this.#find(server)?.later.add({ name, denial, at: this.#parts.ticks() });
+  denied(server: Server, name: string, type: QuestionType, denial: Found): void {
+    this.#find(server)?.later.add({ name, type, denial, at: this.#parts.ticks() });
   }
 
   /** Probes every server soon. */

@@ -128,8 +128,8 @@ export class Servers {
   }
 
   /** It was believed when it denied this name. */
-  denied(server: Server, name: string, denial: Found): void {
-    this.#sentinels.denied(server, name, denial);
+  denied(server: Server, name: string, type: QuestionType, denial: Found): void {
+    this.#sentinels.denied(server, name, type, denial);
   }
 
   /**

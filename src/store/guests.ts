@@ -61,6 +61,10 @@ const again = (dayAfter: (day: string) => string): Returning => ({
     isNew: 'guest.via IS NULL AND excluded.via IS NOT NULL',
   },
   elsewhereDay: { becomes: 'guest.elsewhere_day' },
+  registered: {
+    becomes: 'coalesce(guest.registered, excluded.registered)',
+    isNew: 'guest.registered IS NULL AND excluded.registered IS NOT NULL',
+  },
 });
 
 /** Behind `INSERT`, where most sightings of a day say nothing new; `dayAfter` is how a store says the day after another. */
@@ -84,7 +88,7 @@ const GROUP: Record<Exclude<keyof GuestGroup, 'lately' | 'count' | 'entries'>, s
   via: "coalesce(via, '')",
 };
 
-/** Unlisted guests by their names only where they may be residents (core/weights.ts). */
+/** Unlisted guests by their names only where they may be residents (core/residents.ts). */
 const NAMED = `CASE WHEN entry IS NULL AND days >= ${ESTABLISHED_DAYS} THEN domain ELSE entry END`;
 
 export const GROUPED = `${Object.entries(GROUP)
@@ -124,19 +128,41 @@ const TELLS_NOTHING = `host.flagged < ${LEARNING.fewestFlagged}`;
 /** Of hosts that were seen alike the domain of hosts first, then addresses, by the alphabet. */
 const WHERE_IT_TELLS_MOST = `CASE WHEN guest.host LIKE '*.%' THEN 0 ELSE 1 END, guest.host`;
 
+const FIRST = `${BY_OTHERS} DESC, ${SEEN_DAYS} DESC, guest.day DESC, ${WHERE_IT_TELLS_MOST}`;
+
 /**
  * Where a domain is no longer a guest: at more hosts than it needs, all but those where it was seen by several, on most
  * days, and last. With a wildcard record each name below it has other hosts, for nothing: with one such domain one key
  * filled the store, and with four of them, far from filling it, what is read of it (2026-11-17). `ofDomains` tells of
- * which.
+ * which. Below a suffix each registered name has as many, and one before a second of any.
  */
 export const inTooMany = (ofDomains: string) => `
   SELECT host, domain FROM (
-    SELECT host, domain, row_number() OVER (
-      PARTITION BY domain ORDER BY ${BY_OTHERS} DESC, ${SEEN_DAYS} DESC, day DESC, ${WHERE_IT_TELLS_MOST}) AS place
-    FROM guest WHERE ${ofDomains}
+    SELECT host, domain, of_one, row_number() OVER (PARTITION BY domain ORDER BY of_one, ${FIRST}) AS of_all FROM (
+      SELECT guest.*, row_number() OVER (PARTITION BY domain, registered ORDER BY ${FIRST}) AS of_one
+      FROM guest WHERE ${ofDomains}
+    ) AS guest
   ) AS placed
-  WHERE place > ${LEARNING.mostHostsOfOne}`;
+  WHERE of_one > ${LEARNING.mostHostsOfOne} OR of_all > ${LEARNING.mostHostsOfSuffix}`;
+
+/**
+ * Who is established, a line for each host, in their order: the host, or `own@` and the domain where hosts are its own, and
+ * the unlisted domains, each between spaces. Beside those also the listed names below a domain, as one with `*.`, with the
+ * marks of the keys that asked for them. At addresses nobody asks for them.
+ */
+export const establishedBy = (monthAgo: string) => `
+  SELECT string_agg(line, '\n' ORDER BY line) AS lines FROM (
+    SELECT at || ' ' || string_agg(name, ' ' ORDER BY name) || ' ' AS line FROM (
+      SELECT DISTINCT
+        CASE WHEN host LIKE 'own@%' THEN 'own@' || CASE WHEN entry IS NULL THEN domain ELSE substr(domain, 3) END
+          ELSE host END AS at,
+        CASE WHEN entry IS NULL THEN domain ELSE domain || '=' || coalesce(keys, 0) END AS name
+      FROM guest
+      WHERE since_day <= ${monthAgo}
+        AND CASE WHEN entry IS NULL THEN days >= ${ESTABLISHED_DAYS}
+          ELSE corroborated AND days >= ${STAYING_DAYS} AND domain LIKE '*.%' END AND via IS NULL
+    ) AS each_name GROUP BY at
+  ) AS each_host`;
 
 /** How many listed guests of a host somebody else has seen than the one key that alone has seen most of them. */
 const SEEN_BY_OTHERS = `(

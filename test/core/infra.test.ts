@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
+import { NO_OTHERS } from '../../src/core/deciding.ts';
+import { Established } from '../../src/core/established.ts';
 import type { Family } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { HostRecord } from '../../src/core/guest.ts';
@@ -145,6 +147,7 @@ it.each<[string, (readonly [string, number])[], string[] | undefined]>([
   const addressesOf = (host: string) => (beside.includes(host) ? ['5.61.1.1'] : undefined);
   const infra = allAtOnce(
     foldingInfra(records, catalog, TODAY, addressesOf, new Set(), {
+      ...NO_OTHERS,
       beside: host => (host.endsWith('.box.net') ? beside : []),
       before: () => undefined,
       isSilent: host => host.startsWith('silent.'),
@@ -284,7 +287,8 @@ describe('what was learned, for lookup', () => {
       'duckdns.org': ['5.61.1.1'],
       'mx.second.net': NOWHERE,
     };
-    const names = 'firm.com gr.com duckdns.org lonely.net';
+    const names = 'firm.com gr.com duckdns.org lonely.net farm.net';
+    const established = new Established('own@farm.net *.farm.net=15 \nown@lonely.net *.lonely.net=7 ');
     const infra = () =>
       allAtOnce(
         foldingInfra(
@@ -299,6 +303,8 @@ describe('what was learned, for lookup', () => {
           catalog,
           TODAY,
           host => places[host],
+          new Set(),
+          { ...NO_OTHERS, established },
         ),
       );
     it.each<[string, string, string | undefined, string[], boolean | undefined]>([
@@ -317,11 +323,44 @@ describe('what was learned, for lookup', () => {
       ['but below a suffix', 'firma.gr.com', 'firma.gr.com', ['mx.box.net'], true],
       ["also below what is anybody's", 'x.a.duckdns.org', 'a.duckdns.org', ['mx.box.net'], true],
       ['and for that', 'duckdns.org', undefined, ['mx.box.net'], true],
-      ['nor below a domain where lists name others', 'lonely.net', 'lonely.net', ['mx.box.net'], undefined],
+      ['and for a domain where lists name others', 'lonely.net', 'lonely.net', ['mx.box.net'], true],
+      ['but where four keys ask for those', 'c.farm.net', 'farm.net', ['mx.box.net'], undefined],
     ])('%s', (_, name, registrable, hosts, isResident) => {
       const exchanges = hosts.map(host => ({ host, preference: 0 }));
       const found = infra().find(name, registrable, exchanges, catalog);
       expect([found?.hosts, found?.isResident]).toEqual([hosts, isResident]);
+    });
+
+    it.each<[string, string, string, string[], boolean | undefined]>([
+      ['at another machine of the same domain of hosts', 'tenant.com', 'tenant.com', ['srv2.vps.net'], true],
+      ['but at one that was not looked at', 'tenant.com', 'tenant.com', ['srv3.vps.net'], undefined],
+      ['but where listed ones are', 'tenant.com', 'tenant.com', ['srv4.vps.net'], undefined],
+      ['but whose address listed ones have', 'tenant.com', 'tenant.com', ['srv5.vps.net'], undefined],
+      ['but not for others there', 'other.com', 'other.com', ['srv2.vps.net'], undefined],
+      ['below a domain with two listed names', 'x.farm.net', 'farm.net', ['mx.farm.net'], true],
+      ['but not where four keys ask for these', 'x.asked.net', 'asked.net', ['mx.asked.net'], undefined],
+      ['nor where it is not established', 'x.new.net', 'new.net', ['mx.new.net'], undefined],
+    ])('by what nobody weighed for it: %s', async (_, name, registrable, hosts, isResident) => {
+      const below = ['farm', 'asked', 'new'].flatMap(domain => [`a.${domain}.net`, `b.${domain}.net`]);
+      const lists = await catalogOf([...LISTED, ...below], { telemetry: [...LISTED, ...below] });
+      const lines = [
+        'own@asked.net *.asked.net=15 asked.net ',
+        'own@farm.net *.farm.net=7 farm.net ',
+        'srv2.vps.net tenant.com ',
+        'srv4.vps.net tenant.com ',
+        'srv5.vps.net tenant.com ',
+      ];
+      const few = { flagged: 2, groups: [groupOfGuests(2)] };
+      const others = { ...NO_OTHERS, established: new Established(lines.join('\n')) };
+      const addresses = (host: string) => [host.startsWith('srv5') ? '5.61.5.5' : '5.61.9.9'];
+      const vps = [
+        record({ name: '*.vps.net' }),
+        ...['srv4.vps.net', '5.61.5.5'].map(at => record({ ...few, name: at })),
+      ];
+      const folded = allAtOnce(foldingInfra(vps, lists, TODAY, addresses, new Set(), others));
+      const exchanges = hosts.map(host => ({ host, preference: 0 }));
+      const found = folded.find(name, registrable, exchanges, lists);
+      expect([found !== undefined, found?.isResident]).toEqual([true, isResident]);
     });
 
     it('without exchanges too', () => {

@@ -3,8 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import type { GuestGroup } from '../../src/core/guest.ts';
 import { enoughFor, isEnough } from '../../src/core/learnable.ts';
+import { residentsIn } from '../../src/core/residents.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
-import { residentsIn, sumOf } from '../../src/core/weights.ts';
+import { sumOf } from '../../src/core/weights.ts';
 import { groupOfGuests } from '../support/guests.ts';
 
 const TODAY = '2026-11-15';
@@ -210,16 +211,57 @@ describe('of a host that was learned nobody is flagged', () => {
     expect([1, 3, 4].map(days => spared(HOST, ...poisoned(days)))).toEqual(['', 'firm.com', 'firm.com']);
   });
 
-  it('by what one key has shown, one a fortnight, after it, but by what it has shown before', () => {
-    const shown = ['2026-07-01', '2026-07-15', '2026-07-29', '2026-08-12'].map(sinceDay =>
-      listed(1, { sinceDay, earned: true, keys: 1, swept: 2 }),
-    );
-    const on = (sinceDay: string) => spared(HOST, ...shown, named('firm.com', sinceDay));
-    expect(isLearned(HOST, ...shown, named('firm.com', '2026-07-01'))).toBe(true);
-    expect(['2026-07-01', '2026-07-29', '2026-07-30', '2026-09-01'].map(on)).toEqual([
-      ...['firm.com', 'firm.com', '', ''],
-    ]);
+  it('by what one key, or three, have shown, one a fortnight, before or after it', () => {
+    const shown = (keys: number) =>
+      ['2026-07-01', '2026-07-15', '2026-07-29', '2026-08-12'].map(sinceDay =>
+        listed(1, { sinceDay, earned: true, keys, swept: 2 }),
+      );
+    const on = (keys: number) =>
+      ['2026-07-01', '2026-07-29', '2026-07-30', '2026-09-01'].map(sinceDay =>
+        spared(HOST, ...shown(keys), named('firm.com', sinceDay)),
+      );
+    expect(isLearned(HOST, ...shown(1), named('firm.com', '2026-07-01'))).toBe(true);
+    for (const keys of [0b0001, 0b0111]) expect([keys, on(keys)]).toEqual([keys, Array(4).fill('firm.com')]);
+    expect(on(0b1111)).toEqual(['', '', '', '']);
   });
+
+  it('whom the surest are not enough against, each judged by itself: a guest more can make those that came late weigh less', () => {
+    const guests = [
+      listed(2, { sinceDay: '2026-02-20', keys: 0b1111 }),
+      listed(2, { sinceDay: '2026-04-01', keys: 0b11110000, swept: 1 }),
+      listed(1, { sinceDay: '2026-04-11', keys: 0b11111111 }),
+      listed(2, { sinceDay: '2026-05-01', keys: 0b1111, swept: 1, corroborated: false }),
+      listed(2, { sinceDay: '2026-07-10', keys: 0b1111, swept: 1 }),
+    ];
+    const residents = ['2026-01-11', '2026-04-21', '2026-04-21', '2026-05-01', '2026-08-19'].map(
+      (sinceDay, at) => named(`firm${at}.com`, sinceDay),
+    );
+    expect(spared(HOST, ...guests, ...residents)).toBe('firm0.com firm4.com');
+  });
+});
+
+it('of what one key has shown, and has taken away again, nothing counts for or against what stayed', () => {
+  const shown = (sinceDay: string, facts: Partial<GuestGroup> = {}) =>
+    listed(1, { sinceDay, earned: true, keys: 1, swept: 2, ...facts });
+  const stayed = ['2026-07-02', '2026-07-16', '2026-07-30'].map(sinceDay => shown(sinceDay));
+  const left = { lastDay: '2026-08-04', days: 2 };
+  const sameDay = ['2026-07-16', '2026-07-30'].map(sinceDay => shown(sinceDay, left));
+  for (const others of [sameDay, [shown('2026-07-01', left)]])
+    expect([sum(HOST, ...stayed, ...others), sum(HOST, ...others, ...stayed)]).toEqual([3, 3]);
+});
+
+it('customers of an address are looked at a few times, not once for each domain by whose hosts listed names came', () => {
+  let looks = 0;
+  const guests = upTo(300).map(at => listed(1, { sinceDay: '2026-07-01', via: `burn${at}.net` }));
+  const customers = upTo(1_000).map(at => ({
+    ...unlisted(1, CAME),
+    get via() {
+      looks++;
+      return `firm${at}.net`;
+    },
+  }));
+  sum(ADDRESS, ...guests, ...customers);
+  expect(looks / customers.length).toBeLessThan(10);
 });
 
 describe('an operator is not found who has quiet names there a month before all others', () => {

@@ -239,6 +239,26 @@ describe('a server that denies everything for a moment, as one that has the sent
     ]);
   });
 
+  test('companies without mail servers are found again too, and those whose address it denied', async () => {
+    const world = await watched();
+    const bare = (name: string) => ({ records: [a(name, '93.184.215.14')] });
+    world.dns.zones.set('company5.com', { records: [] });
+    expect(await states(world, ['first.com'])).toEqual(['nxdomain']);
+    await deniedOneByOne(world, COMPANIES.slice(0, 3), 'nxdomain');
+    await deniedOneByOne(world, ['company5.com'], 'no_mail');
+    for (const name of ['company0.com', 'company5.com']) world.dns.zones.set(name, bare(name));
+    world.time.now += 2_000;
+    await expect
+      .poll(() => kept(world, COMPANIES), { timeout: 3_000 })
+      .toEqual(['company1.com', 'company2.com']);
+    expect([world.problem(), world.changes()]).toEqual([null, 0]);
+    world.dns.zones.set('company1.com', bare('company1.com'));
+    world.time.now += 8_000;
+    await expect.poll(world.changes, { timeout: 3_000 }).toBe(1);
+    expect(world.problem()).toMatch(/or other names by turns/);
+    expect(kept(world, COMPANIES)).toEqual([]);
+  });
+
   test('nobody can have it taken for such a one by names of his own that are there by turns', async () => {
     const world = await watched();
     const names = COMPANIES.slice(0, 4).map(name => `mail.${name}`);

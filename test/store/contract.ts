@@ -1002,6 +1002,70 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await hosts()).toHaveLength(most + 1);
     });
 
+    test('below a suffix each registered name is a guest at forty hosts, and all of them at a thousand, one before a second', async () => {
+      const { store, learn } = await learning();
+      const { mostHostsOfOne: most, mostHostsOfSuffix } = LEARNING;
+      const at = (registered: string, count: number, facts: Partial<Guest> = {}) =>
+        upTo(count).map(each => {
+          const [host, domain] = [`${registered}.h${each}.net`, 'gr.com'];
+          return guestOf({ host, domain, entry: null, day: DAY, days: 1, swept: 2, registered, ...facts });
+        });
+      const days = ['2026-10-01', '2026-10-02', '2026-10-03'];
+      const seen = async (guests: (day: string) => Guest[]) => {
+        for (const day of days) await learn(guests(day), [], day);
+      };
+      const kept = async () => {
+        const lines = (await store.established('2026-12-01')).split('\n').filter(line => line !== '');
+        return Object.groupBy(lines, line => line.split('.')[0]!);
+      };
+      const crowd = upTo(mostHostsOfSuffix / most).map(each => `crowd${each}`);
+      await seen(day => at('evil', most + 5, { day, sinceDay: day }));
+      // With as many for all, whoever had those had nobody else established there.
+      await seen(day => at('firma', 3, { day, sinceDay: day }));
+      expect(Object.entries(await kept()).map(([name, lines]) => [name, lines!.length])).toEqual([
+        ['evil', most],
+        ['firma', 3],
+      ]);
+      await seen(day => crowd.flatMap(name => at(name, most, { day, sinceDay: day })));
+      await seen(day => at('praxis', 3, { day, sinceDay: day }));
+      const all = await kept();
+      expect(Object.values(all).flat()).toHaveLength(mostHostsOfSuffix);
+      expect([all.firma?.length, all.praxis?.length]).toEqual([3, 3]);
+    });
+
+    test('tells who was seen on three days or more, a month apart, at hosts and at own hosts, and which keys ask for listed names below', async () => {
+      const { store, learn } = await learning();
+      const old = '2026-10-01';
+      const firm = (domain: string, host: string, facts: Partial<Guest> = {}) =>
+        guestOf({ host, domain, entry: null, day: DAY, sinceDay: old, days: 3, ...facts });
+      const farm = (host: string, facts: Partial<Guest> = {}) =>
+        guestOf({
+          ...{ host, domain: '*.farm.net', entry: 'a.farm.net', day: DAY, sinceDay: old },
+          ...{ keys: 0b101, ...facts },
+        });
+      await learn([
+        ...['mx.box.net', '*.box.net'].flatMap(host => [firm('b.com', host), firm('a.com', host)]),
+        firm('a.com', '5.61.1.1', { via: 'box.net' }),
+        firm('z.com', 'a.net'),
+        firm('young.com', 'mx.box.net', { sinceDay: '2026-10-17' }),
+        firm('seldom.com', 'mx.box.net', { days: 2 }),
+        firm('farm.net', 'own@5.61.1.2'),
+        firm('farm.net', 'own@5.61.1.3'),
+        farm('own@5.61.1.2'),
+        farm('mx.box.net', { days: 3 }),
+        farm('*.box.net', { corroborated: false }),
+        guestOf({ host: 'mx.box.net', domain: 'burn.com', entry: 'burn.com', day: DAY, sinceDay: old }),
+      ]);
+      expect(await store.established('2026-11-15')).toBe(
+        [
+          '*.box.net a.com b.com ',
+          'a.net z.com ',
+          'mx.box.net a.com b.com ',
+          'own@farm.net *.farm.net=5 farm.net ',
+        ].join('\n'),
+      );
+    });
+
     test('where there are more hosts than are read, those come first that several have seen', async () => {
       const { store, learn } = await learning();
       const seen = (host: string, ...facts: Partial<Guest>[]) =>

@@ -206,7 +206,7 @@ export async function visit(
     sweep: (limit?: number) =>
       sweep(
         { store, resolver, catalog, learn, clock },
-        { limit, rate: 1_000_000, stop: new AbortController().signal, progress: () => {} },
+        { limit, rate: 1_000_000, settledMs: 0, stop: new AbortController().signal, progress: () => {} },
       ),
     /** Looks every site up once, in the order given, a few at a time. */
     async observe(these: readonly Site[] = sites): Promise<Observed> {

@@ -6,6 +6,7 @@ import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
+  establishedBy,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
@@ -58,6 +59,8 @@ export function createHosts(connections: Connections) {
         return String(rows[0]?.names ?? '');
       }, BACKGROUND_MS),
 
+    established: establishedOn(connections),
+
     forgetHost: (name: string, at: number | null, act: Act) =>
       run(
         session =>
@@ -82,6 +85,14 @@ export function createHosts(connections: Connections) {
     ...sweepsOn(connections),
   };
 }
+
+const establishedOn =
+  ({ run }: Connections) =>
+  (today: string): Promise<string> =>
+    run(async session => {
+      const { rows } = await session.query(establishedBy('$1'), [daysBefore(today, MONTH_DAYS)]);
+      return String(rows[0]?.lines ?? '');
+    }, BACKGROUND_MS);
 
 function sweepsOn({ run }: Connections) {
   return {

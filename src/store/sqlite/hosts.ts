@@ -7,6 +7,7 @@ import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import {
+  establishedBy,
   GROUP_KEYS,
   GROUP_MEMBERS,
   GROUPED,
@@ -97,6 +98,9 @@ export function createHosts(db: DatabaseSync) {
       String(
         db.prepare(`SELECT group_concat(name, ' ') AS names FROM host WHERE ${IS_SHARED}`).get()!.names ?? '',
       ),
+
+    established: (today: string): string =>
+      String(db.prepare(establishedBy('?')).get(daysBefore(today, MONTH_DAYS))!.lines ?? ''),
 
     forgetHost: (name: string, at: number | null, act: Act): boolean =>
       inTransaction(db, () => {

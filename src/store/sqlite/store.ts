@@ -177,6 +177,7 @@ function bulkWork(bulk: Ask) {
     listHosts: async (fewestFlagged, most) => [...(await readHosts(fewestFlagged, most))],
     readHosts,
     sharedNames: () => bulk('sharedNames', [], HOSTS_MS),
+    established: today => bulk('established', [today], HOSTS_MS),
     keepWhereabouts: (kept, sinceDay) => bulk('keepWhereabouts', [kept, sinceDay], NO_DEADLINE),
     whereabouts: async sinceDay => fromBytes(await bulk('whereabouts', [sinceDay], HOSTS_MS)),
     forgetHost: (name, at, act) => bulk('forgetHost', [name, at, act]),
