@@ -27,8 +27,6 @@ export interface Job {
   shed(): void;
   /** Others wait behind it for what it carries (head-of-line blocking): it is refused at once where it would be later. */
   readonly isProxy: boolean;
-  /** Part of a call that was counted, which is not refused any more. */
-  readonly isCounted?: boolean;
 }
 
 /** A caller whose requests would wait longer than this … */
@@ -57,8 +55,6 @@ export class Account {
   readonly name: string;
   readonly kind: Caller['kind'];
   readonly queue: Queue<Waiting> | SharedQueue<Waiting>;
-  readonly #counted = new Queue<Waiting>();
-  #isCountedNext = false;
   /** What is left of its turn, in microseconds: the deficit of a deficit round robin. */
   credit = 0;
   /** Milliseconds from one of its requests to the next, while it waits. */
@@ -78,25 +74,6 @@ export class Account {
     this.name = name;
     this.kind = kind;
     this.queue = within === undefined ? new Queue() : new SharedQueue(({ within: who = '' }) => who);
-  }
-
-  get isWaiting(): boolean {
-    return this.queue.size + this.#counted.size > 0;
-  }
-
-  push(waiting: Waiting): void {
-    if (waiting.job.isCounted) this.#counted.push(waiting);
-    else this.queue.push(waiting);
-  }
-
-  /**
-   * What was counted has each second turn: in one queue with all the rest, the only call at work of a key with 150 others
-   * was overtaken by what came of these for as long as they came (2026-11-18).
-   */
-  take(isGreedy: boolean): Waiting | undefined {
-    this.#isCountedNext = !this.#isCountedNext;
-    const counted = this.#isCountedNext || this.queue.size === 0 ? this.#counted.shift() : undefined;
-    return counted ?? (isGreedy ? this.queue.pop() : this.queue.next()) ?? this.#counted.shift();
   }
 
   /** Probes are all alike: one that took long, with a connection of its own, does not have the next wait for a round. */
@@ -152,7 +129,7 @@ export class Account {
 
   /** It needs not be remembered. */
   isCalm(now: number): boolean {
-    return !this.isWaiting && now - this.#lateAt > CALM_MS;
+    return this.queue.size === 0 && now - this.#lateAt > CALM_MS;
   }
 }
 

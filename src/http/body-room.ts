@@ -85,10 +85,10 @@ export class BodyRoom {
     const now = performance.now();
     for (const one of key.bodies) if (one.hasStalled(now) && isLarge(one, key)) return one;
     for (const share of [...key.networks.values()].sort(bySum)) {
-      const goes = share.sum > this.#largestBody ? leaverOf(share, body, leastFar) : undefined;
+      const goes = share.sum > this.#largestBody ? leaverOf(share, body) : undefined;
       if (goes) return goes;
     }
-    return leaverOf(key, body, longestStill);
+    return leaverOf(key, body);
   }
 }
 
@@ -97,20 +97,13 @@ const bySum = (a: Share, b: Share) => b.sum - a.sum;
 /** Not much less than the average: thousands with a byte each would have to go. */
 const isLarge = ({ bytes }: Body, { bodies, sum }: Share) => bytes * 2 >= sum / bodies.size;
 
-const longestStill = ([first]: readonly Body[]): Body | undefined => first;
-
-/** Of one sender: where 150 were read at once, whoever was further gave way to the next, and none came to its end (2026-11-18). */
-const leastFar = (bodies: readonly Body[]): Body | undefined =>
-  bodies.reduce((least, one) => (one.bytes < least.bytes ? one : least), bodies[0]!);
-
-/** One that is still coming, else the last that waits for its turn, which is none of the network's own. */
-function leaverOf(share: Share, body: Body, ofOwn: typeof leastFar): Body | undefined {
+/** Whose bytes came no further for longest, else the last that waits for its turn, which is none of the network's own. */
+function leaverOf(share: Share, body: Body): Body | undefined {
   const isOwn = share.bodies.has(body);
   const large = [...share.bodies].filter(one => one.canLeave && isLarge(one, share));
   const isOther = ({ sender }: Body) => !isOwn || sender.network !== body.sender.network;
-  const coming = large.filter(({ isWaiting }) => !isWaiting);
-  const goes = isOwn ? ofOwn(coming) : longestStill(coming);
-  return goes ?? large.findLast(isOther) ?? (isOwn ? body : undefined);
+  const coming = large.find(({ isWaiting }) => !isWaiting);
+  return coming ?? large.findLast(isOther) ?? (isOwn ? body : undefined);
 }
 
 /** One that is on its way, or whose call waits or is at work. */

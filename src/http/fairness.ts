@@ -126,11 +126,11 @@ export class Fairness {
       this.#accounts.set(caller.name, account);
     }
     this.waiting++;
-    const isTooMuch = !job.isCounted && account.isTooMuch(now);
+    const isTooMuch = account.isTooMuch(now);
     if (isTooMuch && job.isProxy) return this.#late.push({ job, since: now });
     if (isTooMuch) this.#greedy.add(account);
     this.#sides[account.kind].join(account, now);
-    account.push({ job, since: now, within: caller.within });
+    account.queue.push({ job, since: now, within: caller.within });
   }
 
   #forgetCalm(now: number): void {
@@ -202,7 +202,7 @@ export class Fairness {
       if ((account.kind === 'key' && this.#isFull()) || now + this.#owed >= until) break;
       those.delete(account);
       const { fresh, row } = this.#sides[account.kind];
-      if (those === fresh || account.isWaiting) {
+      if (those === fresh || account.queue.size > 0) {
         this.#takeTurn(account);
         row.add(account);
       } else this.#forget(account, now);
@@ -214,7 +214,7 @@ export class Fairness {
     while (account.credit > 0) {
       const now = performance.now();
       if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
-      const next = account.take(this.#greedy.has(account));
+      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.next();
       if (!next) return;
       account.served(now);
       this.waiting--;
@@ -223,7 +223,7 @@ export class Fairness {
       const spent = (after - now) * 1_000;
       account.pay(price, spent);
       // What goes on when its turn is over is taken from this one: calls are counted, refused and answered then.
-      if (!next.job.isCounted) this.#owed += Math.max(0, price - spent) / 1_000;
+      this.#owed += Math.max(0, price - spent) / 1_000;
       if (after + this.#owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
     }
   }

@@ -27,9 +27,9 @@ export function takeTurns(fairness: Fairness, caller: Caller, work: LongWork): v
       if (!work.isDone) again();
       return price;
     },
+    // Its call was counted, and is not refused any more: it waits for another turn.
     shed: again,
     isProxy: false,
-    isCounted: true,
   };
   fairness.arrive(job);
 }

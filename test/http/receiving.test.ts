@@ -237,27 +237,6 @@ test('workers have their shares of it, and each has room for one body at least',
   }
 });
 
-test('of more bodies that one sender has under way than there is room for, as many are read as fit', async () => {
-  const room = newBodyRoom();
-  const begin = () => room.enter({ key: 'a', network: '127.0.0.1' }, () => {});
-  const bodies = Array.from({ length: 150 }, begin);
-  const chunk = Buffer.alloc(16_000);
-  let whole = 0;
-  // Three pieces of each in its turn; whoever had to leave comes again.
-  for (let piece = 0; piece < 15_000; piece++) {
-    const at = Math.floor(piece / 3) % bodies.length;
-    const body = bodies[at]!;
-    if (!body.isGone) body.take(chunk);
-    if (body.bytes === 160_000) {
-      whole++;
-      body.leave();
-    }
-    if (body.isGone) bodies[at] = begin();
-  }
-  // 39 fit. Where whoever is further gives way to who has just come, not one.
-  expect(whole).toBeGreaterThan(100);
-});
-
 test('whom the key does not let in has no room, and who has left meanwhile neither', async () => {
   const refused = slowCall(new Receiving(partsFor(refuse('unauthorized'))), 'a');
   const receiving = new Receiving(partsFor());

@@ -107,19 +107,3 @@ test("beside two keys with a thousand names under way, another key's calls are s
   };
   expect(await lastServedBeside('names')).toBeLessThanOrEqual(await lastServedBeside('calls'));
 });
-
-test('what was counted goes on, however many others its key brings meanwhile', async () => {
-  const { fairness, done, many, call } = world();
-  const work = many('names', 1_000);
-  let rounds = 0;
-  // More than can be served, all the time, and more again before each turn.
-  const flood = () => {
-    for (let one = 0; one < 400; one++) fairness.arrive(call('greedy'));
-    if (++rounds < 60 && !work.isDone) setImmediate(flood);
-  };
-  flood();
-  await eventually('they are too many', () => done.includes('greedy refused'));
-  takeTurns(fairness, keyed('greedy'), work);
-  await eventually('it is done, or they have ended', () => work.isDone || rounds === 60);
-  expect(work.isDone).toBe(true);
-});
