@@ -183,7 +183,9 @@ async function bury(
 ): Promise<Denied[]> {
   const left = (denied.at(-1)?.at ?? 0) + settledMs - performance.now();
   if (isLast && left > 0) await pause(left, undefined, { signal: stop }).catch(() => {});
-  const isEarly = ({ at }: Denied) => !isLast && performance.now() - at < settledMs;
+  // Nobody waits for the last ones of a sweep that is ended early: those are marked by the next.
+  const isSettled = isLast && !stop.aborted;
+  const isEarly = ({ at }: Denied) => !isSettled && performance.now() - at < settledMs;
   for (const one of denied)
     if (!isEarly(one) && RECEIVES_NOTHING.has(resolver.last(one.name)?.state ?? 'unknown'))
       dead.add(one.name);

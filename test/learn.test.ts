@@ -1346,7 +1346,8 @@ describe('a sweep', () => {
     expect(new HashedNames(left.dead).size).toBeGreaterThan(0);
   });
 
-  it('marks no name as dead that a resolver denied for a moment, though it knew its sentinels then', async () => {
+  /** By a resolver that knows its sentinels and none of the sites; gives how many are marked as dead. */
+  async function denying() {
     const sentinels = ['big.com', 'large.com', 'huge.com', 'vast.com'];
     zone(
       { [host]: '5.61.1.1' },
@@ -1357,19 +1358,30 @@ describe('a sweep', () => {
     const clock = () => time.now;
     const parts = { store, resolver, catalog: () => catalog, clock, onError: () => {} };
     const { learn, close } = await openVerdicts(parts);
-    const options = { limit: undefined, rate: 8, stop: new AbortController().signal, progress: () => {} };
-    const swept = async (settledMs: number) => {
-      await sweep({ store, resolver, catalog, learn, clock }, { ...options, settledMs });
-      return new HashedNames((await store.sweepMark())!.dead).size;
-    };
-    const began = setTimeout(() => zone({}, sites), 2_400);
     ends.unshift(async () => {
-      clearTimeout(began);
       await close();
       await resolver.close();
     });
+    const options = { limit: undefined, rate: 8, progress: () => {} };
+    const swept = async (settledMs: number, stop = new AbortController().signal) => {
+      await sweep({ store, resolver, catalog, learn, clock }, { ...options, settledMs, stop });
+      return new HashedNames((await store.sweepMark())?.dead ?? null).size;
+    };
+    return { resolver, swept };
+  }
+
+  it('marks no name as dead that a resolver denied for a moment, though it knew its sentinels then', async () => {
+    const { resolver, swept } = await denying();
+    const began = setTimeout(() => zone({}, sites), 2_400);
+    ends.unshift(async () => clearTimeout(began));
     expect(await swept(4_000)).toBe(0);
     expect(resolver.health().servers[0]!.problem).toMatch(/or other names by turns/);
+  });
+
+  it('marks no name as dead where it was ended before it could be known', async () => {
+    const { swept } = await denying();
+    expect(await swept(60_000, AbortSignal.timeout(700))).toBe(0);
+    expect(await swept(1)).toBeGreaterThan(0);
   });
 
   it('ends where DNS does not answer, and counts nothing as done', async () => {

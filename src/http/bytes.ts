@@ -58,11 +58,9 @@ const PREFLIGHT = 'OPTIONS ';
 
 export const isPreflight = (bytes: Buffer) => bytes.toString('latin1', 0, PREFLIGHT.length) === PREFLIGHT;
 
-const MOST_METHOD = 'OPTIONS '.length;
-
-/** Whether a path is asked for that may need a key. */
+/** Whether a path is asked for that may need a key, by a method that such a path may have. */
 export const isCall = (bytes: Buffer) =>
-  /^[A-Z]+ \/v1\//.test(bytes.toString('latin1', 0, MOST_METHOD + '/v1/'.length));
+  /^[A-Z]+ \/v1\//.test(bytes.toString('latin1', 0, PREFLIGHT.length + '/v1/'.length));
 
 const PROBES = ['GET /livez ', 'GET /readyz '];
 /** Where the letters are that no call of the API has there. */

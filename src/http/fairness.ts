@@ -182,14 +182,14 @@ export class Fairness {
     this.#serveFrom(fresh, until);
   }
 
-  // Anybody can claim to have a key: with a millisecond for those, new connections waited a second (2026-11-18).
-  /** Who watches, and known keys that come now and then: few, or soon no newcomers any more. One who claims to have one. */
+  /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
   #serveNewcomers(): void {
     this.#isServing = true;
     this.#owed = 0;
     this.#turnedAt = performance.now();
     const { probe, key, claim } = this.#sides;
     for (const { fresh } of [probe, key]) this.#serveFrom(fresh, performance.now() + TURN_MS / 10);
+    // One: anybody can claim to have a key. With a millisecond for these new connections waited a second (2026-11-18).
     this.#serveFrom(claim.fresh, performance.now() + TURN_MS / 1_000);
     this.#isServing = false;
   }

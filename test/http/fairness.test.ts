@@ -280,6 +280,16 @@ test.each(['key', 'claim'])('a %s is served beside any number of strangers', asy
   expect(order[0]).toBe(kind);
 });
 
+test('while connections come, one of those who claim to have a key is served before the next is taken', async () => {
+  timeOfWork();
+  const fairness = fair();
+  fairness.accepted();
+  const claims = Array.from({ length: 20 }, (_, at) => job(`claim ${at}`, 0.1));
+  for (const one of claims) fairness.arrive(one);
+  await new Promise(resolve => setImmediate(resolve));
+  expect(claims.filter(({ state }) => state === 'served')).toHaveLength(1);
+});
+
 test('whoever claims to have a key takes neither the time of known ones nor all that of strangers', async () => {
   timeOfWork();
   const fairness = fair();

@@ -653,16 +653,20 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect([error instanceof StoreUnavailable, (error as pg.DatabaseError).code]).toEqual([false, code]);
   });
 
-  test('what an update reads may take longer than a call may wait', async () => {
+  test('what an update and learning read may take longer than a call may wait', async () => {
     await empty();
     const store = await open();
     const asked = { day: '2026-11-01', server: 's', names: 'a.com' };
     await store.keepAsked(asked, '2026-10-20');
-    for (const table of ['asked', 'snapshot'])
+    for (const table of ['asked', 'snapshot', 'guest', 'host', 'whereabouts'])
       await query(`ALTER TABLE domain_risk.${table} RENAME TO ${table}_rows;
         CREATE VIEW domain_risk.${table} AS SELECT ${table}_rows.* FROM domain_risk.${table}_rows, (SELECT pg_sleep(1.2)) AS late`);
     onTestFinished(empty);
-    expect(await Promise.all([store.askedNames(), store.snapshot('castle')])).toEqual([[asked], undefined]);
+    const ofUpdates = [store.askedNames(), store.snapshot('castle')];
+    expect(await Promise.all(ofUpdates)).toEqual([[asked], undefined]);
+    const ofLearning = [store.established('2026-11-15'), store.sharedNames(), store.listHosts(1, 10)];
+    expect(await Promise.all(ofLearning)).toEqual(['', '', []]);
+    expect([...(await store.whereabouts('2026-10-20'))]).toEqual([]);
   });
 
   test('overrides are read though that takes longer than a call may wait: no server starts without them', async () => {

@@ -24,16 +24,10 @@ import { writeAct } from './audit.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
 import type { Session } from './session.ts';
-import { CHUNK, inTurn, TURN } from './turn.ts';
+import { CHUNK, inTurn, readIn, TURN } from './turn.ts';
 
 export function createHosts(connections: Connections) {
   const { run } = connections;
-
-  const readHosts = (fewestFlagged: number, most: number): Promise<Iterable<HostRecord>> =>
-    run(async session => {
-      const { rows } = await session.query(LIST, [fewestFlagged, most]);
-      return { [Symbol.iterator]: () => rows.values().map(LISTED_HOST.postgres.record) };
-    }, BACKGROUND_MS);
 
   return {
     learn: (...[guests, shared, day, sinceDay, listed = []]: Parameters<Store['learn']>) =>
@@ -48,18 +42,7 @@ export function createHosts(connections: Connections) {
         });
       }, BACKGROUND_MS),
 
-    listHosts: async (fewestFlagged: number, most: number) => [...(await readHosts(fewestFlagged, most))],
-    readHosts,
-
-    sharedNames: () =>
-      run(async session => {
-        const { rows } = await session.query(
-          `SELECT string_agg(name, ' ') AS names FROM host WHERE ${IS_SHARED}`,
-        );
-        return String(rows[0]?.names ?? '');
-      }, BACKGROUND_MS),
-
-    established: establishedOn(connections),
+    ...readsOn(connections),
 
     forgetHost: (name: string, at: number | null, act: Act) =>
       run(
@@ -86,13 +69,31 @@ export function createHosts(connections: Connections) {
   };
 }
 
-const establishedOn =
-  ({ run }: Connections) =>
-  (today: string): Promise<string> =>
-    run(async session => {
-      const { rows } = await session.query(establishedBy('$1'), [daysBefore(today, MONTH_DAYS)]);
-      return String(rows[0]?.lines ?? '');
-    }, BACKGROUND_MS);
+/** What takes as long as the tables are full. */
+function readsOn({ run }: Connections) {
+  const read = (text: string, values: unknown[] = []) =>
+    run(session => readIn(session, BACKGROUND_MS, text, values), BACKGROUND_MS);
+
+  const readHosts = async (fewestFlagged: number, most: number): Promise<Iterable<HostRecord>> => {
+    const rows = await read(LIST, [fewestFlagged, most]);
+    return { [Symbol.iterator]: () => rows.values().map(LISTED_HOST.postgres.record) };
+  };
+
+  return {
+    listHosts: async (fewestFlagged: number, most: number) => [...(await readHosts(fewestFlagged, most))],
+    readHosts,
+
+    async sharedNames() {
+      const [row] = await read(`SELECT string_agg(name, ' ') AS names FROM host WHERE ${IS_SHARED}`);
+      return String(row?.names ?? '');
+    },
+
+    async established(today: string) {
+      const [row] = await read(establishedBy('$1'), [daysBefore(today, MONTH_DAYS)]);
+      return String(row?.lines ?? '');
+    },
+  };
+}
 
 function sweepsOn({ run }: Connections) {
   return {

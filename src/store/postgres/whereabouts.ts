@@ -5,7 +5,7 @@ import { MET } from '../columns-of-hosts.ts';
 import { BEYOND_BOUNDS, dayOfKeeping, goneBefore, MET_AGAIN } from '../whereabouts.ts';
 import { BACKGROUND_MS, type Connections } from './connect.ts';
 import { arraysOf, givenRows } from './rows.ts';
-import { inTurn, TURN } from './turn.ts';
+import { inTurn, readIn, TURN } from './turn.ts';
 
 const { names, postgres } = MET;
 const KEEP = `INSERT INTO whereabouts (${names}) ${givenRows(MET)} ${MET_AGAIN}`;
@@ -28,7 +28,7 @@ export function createWhereabouts({ run }: Connections) {
     whereabouts: (sinceDay: string): Promise<Iterable<Whereabouts>> =>
       run(async session => {
         const found = `SELECT ${names} FROM whereabouts WHERE day >= $1`;
-        const { rows } = await session.query(found, [sinceDay]);
+        const rows = await readIn(session, BACKGROUND_MS, found, [sinceDay]);
         return { [Symbol.iterator]: () => rows.values().map(postgres.record) };
       }, BACKGROUND_MS),
   };
