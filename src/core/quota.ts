@@ -25,7 +25,7 @@ export function monthOf(now: number): Month {
 const DAY_MS = 86_400_000;
 /** How many days back anybody can ask: for the ranking, and for the calls of a key. Today is one of them. */
 export const WINDOW_DAYS = 30;
-let today = { name: '', start: 0 };
+let today = { name: '1970-01-01', start: 0 };
 
 /** `YYYY-MM-DD` in UTC. */
 export function dayOf(now: number): string {

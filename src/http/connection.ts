@@ -19,8 +19,8 @@ import { type LongWork, takeTurns } from './turns.ts';
 
 /** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
 const KEEP_ALIVE_SECONDS = 65;
-
 const FIRST_OF_GET = 'G'.charCodeAt(0);
+const ignore = () => {};
 
 export interface ConnectionParts extends ReadingParts {
   readonly lingering: Lingering;
@@ -28,8 +28,6 @@ export interface ConnectionParts extends ReadingParts {
   /** It is known as somebody else from now on. */
   readonly moved: (one: Connection) => void;
 }
-
-const ignore = () => {};
 
 export class Connection implements OpenLine {
   readonly socket: Socket;
@@ -51,7 +49,6 @@ export class Connection implements OpenLine {
   #isRetired = false;
   requests = 0;
   open = 0;
-  /** The last that came. */
   last: Call | undefined;
   /** The next request was there before the last answer was (pipelining): it does not tell that anybody has read that. */
   #isAhead = false;
@@ -135,8 +132,7 @@ export class Connection implements OpenLine {
       this.#farewell.isIdle = true;
       this.end();
     }
-    // What was answered long ago is not kept for the sake of a connection that idles.
-    if (this.open === 0 && this.last?.res.writableFinished && this.last.req.complete) this.last = undefined;
+    this.#forgetLast();
   }
 
   /** It has ended, as far as that lies with us. */
@@ -217,8 +213,15 @@ export class Connection implements OpenLine {
   answered(now: number): void {
     this.open--;
     this.activeAt = now;
+    this.#forgetLast();
     this.#isAhead = this.#reading.intake.held !== undefined;
     this.#reading.answered();
+  }
+
+  /** What was answered is not kept, but the last of all: it tells that it was. */
+  #forgetLast(): void {
+    if (!this.isStopped && this.open === 0 && this.isWritten && this.last?.req.complete)
+      this.last = undefined;
   }
 
   takeTurns(work: LongWork): void {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   allowanceOf,
   dayOf,
@@ -30,6 +30,13 @@ describe('a call is counted', () => {
     expect(dayOf(at(moment))).toBe(day);
     expect(monthOfDay(day)).toBe(month);
   });
+});
+
+test('a machine without a clock of its own begins in 1970, and that is a day as others', async () => {
+  vi.resetModules();
+  const anew = await import('../../src/core/quota.ts');
+  expect(anew.dayOf(0)).toBe('1970-01-01');
+  expect(anew.monthOf(0).name).toBe('1970-01');
 });
 
 test.each([
