@@ -143,14 +143,10 @@ export class Connection implements OpenLine {
   /** Behind the answers that are still to come; with last words, where there are any. */
   end(words?: string): void {
     if (this.hasEnded) return;
-    const { last } = this;
     this.hasEnded = true;
     this.#reading.forget();
-    if (last && !this.isWritten) {
-      last.res.once('close', () => this.#finish(words));
-      return;
-    }
-    this.#finish(words);
+    if (this.isWritten) this.#finish(words);
+    else this.last!.res.once('close', () => this.#finish(words));
   }
 
   #finish(words: string | undefined): void {
@@ -220,8 +216,8 @@ export class Connection implements OpenLine {
 
   /** What was answered is not kept, but the last of all: it tells that it was. */
   #forgetLast(): void {
-    if (!this.isStopped && this.open === 0 && this.isWritten && this.last?.req.complete)
-      this.last = undefined;
+    if (this.isStopped || this.open > 0) return;
+    if (this.isWritten && this.last?.req.complete) this.last = undefined;
   }
 
   takeTurns(work: LongWork): void {
