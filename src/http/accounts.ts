@@ -21,7 +21,10 @@ export function keyIn(row: string): Caller {
 export interface Job {
   /** Whose turn it takes: that of a key that is known, of a stranger, or of whoever watches the service. */
   caller(): Caller;
-  /** Reads and answers until the moment given at the latest; gives the price of what it did. */
+  /**
+   * Reads and answers until the moment given, and one request at the least: behind a probe no more than that, since pages
+   * that are pipelined there take the turn of a stranger. Gives the price of what it did.
+   */
   work(until: number): number;
   /** Refuses one request with 503. */
   shed(): void;
@@ -150,5 +153,34 @@ export class Side {
     // Who watches asks now and then. In one row with thousands who ask again and again it would wait for seconds.
     if (account.kind === 'probe' && account.asksRarely(now)) this.row.delete(account);
     if (!this.row.has(account)) this.fresh.add(account);
+  }
+}
+
+/** Who asked for too much is remembered for a while; when they are so many, those are looked for who did long ago. */
+const MOST_ACCOUNTS = 1_000;
+const FORGET_MS = 100;
+
+export class Accounts {
+  readonly #all = new Map<string, Account>();
+  #forgetAt = 0;
+
+  of(caller: Caller, now: number): Account {
+    let account = this.#all.get(caller.name);
+    if (!account) {
+      if (this.#all.size >= MOST_ACCOUNTS && now > this.#forgetAt) this.#forgetCalm(now);
+      account = new Account(caller);
+      this.#all.set(caller.name, account);
+    }
+    return account;
+  }
+
+  /** Not somebody who came anew under the same name meanwhile. */
+  forget(account: Account, now: number): void {
+    if (account.isCalm(now) && this.#all.get(account.name) === account) this.#all.delete(account.name);
+  }
+
+  #forgetCalm(now: number): void {
+    this.#forgetAt = now + FORGET_MS;
+    for (const account of this.#all.values()) this.forget(account, now);
   }
 }

@@ -5,7 +5,7 @@
  */
 
 import { Accepting } from './accepting.ts';
-import { Account, FEW, type Job, MOST_WAIT_MS, Side, type Waiting } from './accounts.ts';
+import { type Account, Accounts, FEW, type Job, MOST_WAIT_MS, Side, type Waiting } from './accounts.ts';
 import { Queue } from './queue.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
@@ -17,9 +17,6 @@ const LATE_MS = 40;
 const LONG_POLL_MS = 20;
 /** What a caller may use before the next one's turn, in microseconds: the quantum of a deficit round robin. */
 const QUANTUM = 500;
-/** Who asked for too much is remembered for a while; when they are so many, those are looked for who did long ago. */
-const MOST_ACCOUNTS = 1_000;
-const FORGET_MS = 100;
 /** How soon to look again while the store has all that it can take, and how long to wait for it: it may be stuck. */
 const FULL_MS = 5;
 const MOST_FULL_MS = 100;
@@ -27,7 +24,7 @@ const MOST_FULL_MS = 100;
 export class Fairness {
   /** The store has as many calls as it can take. */
   readonly #isFull: () => boolean;
-  readonly #accounts = new Map<string, Account>();
+  readonly #accounts = new Accounts();
   readonly #sides = { key: new Side(), claim: new Side(), stranger: new Side(), probe: new Side() };
   /** Those who ask for too much. */
   readonly #greedy = new Set<Account>();
@@ -36,12 +33,13 @@ export class Fairness {
   waiting = 0;
   /** Everybody waits. */
   isHeld = false;
-  #forgetAt = 0;
   #isServing = false;
   /** When the last turn was over: what has come since was read in one go. */
   #turnedAt = 0;
   /** When this turn of the event loop has served long enough; 0 before its first request. */
   #turnEnds = 0;
+  /** Milliseconds that who watches may use of the next short turn, or owes. */
+  #forProbes = 0;
   /** Milliseconds that the answers of this turn will still take when it is over. */
   #owed = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -119,29 +117,13 @@ export class Fairness {
   #wait(job: Job): void {
     const caller = job.caller();
     const now = performance.now();
-    let account = this.#accounts.get(caller.name);
-    if (!account) {
-      if (this.#accounts.size >= MOST_ACCOUNTS && now > this.#forgetAt) this.#forgetCalm(now);
-      account = new Account(caller);
-      this.#accounts.set(caller.name, account);
-    }
+    const account = this.#accounts.of(caller, now);
     this.waiting++;
     const isTooMuch = account.isTooMuch(now);
     if (isTooMuch && job.isProxy) return this.#late.push({ job, since: now });
     if (isTooMuch) this.#greedy.add(account);
     this.#sides[account.kind].join(account, now);
     account.queue.push({ job, since: now, within: caller.within });
-  }
-
-  #forgetCalm(now: number): void {
-    this.#forgetAt = now + FORGET_MS;
-    for (const account of this.#accounts.values()) this.#forget(account, now);
-  }
-
-  /** Not somebody who came anew under the same name meanwhile. */
-  #forget(account: Account, now: number): void {
-    if (account.isCalm(now) && this.#accounts.get(account.name) === account)
-      this.#accounts.delete(account.name);
   }
 
   /** Who watches comes first, for a quarter of the time; keys that are known have half of it where others wait, too. */
@@ -182,13 +164,18 @@ export class Fairness {
     this.#serveFrom(fresh, until);
   }
 
-  /** Who watches, and known keys that come now and then: they are few, or soon no newcomers any more. */
+  /** Who watches, for a quarter again, and known keys that come now and then: few, or soon no newcomers any more. */
   #serveNewcomers(): void {
+    const { probe, key, claim } = this.#sides;
     this.#isServing = true;
     this.#owed = 0;
+    const begin = performance.now();
+    // With a millisecond in each turn strangers who ask for probes had new connections wait for seconds (2026-11-18).
+    this.#forProbes = Math.min(this.#forProbes + (begin - this.#turnedAt) / 4, TURN_MS / 10);
+    this.#serveFrom(probe.fresh, begin + this.#forProbes);
     this.#turnedAt = performance.now();
-    const { probe, key, claim } = this.#sides;
-    for (const { fresh } of [probe, key]) this.#serveFrom(fresh, performance.now() + TURN_MS / 10);
+    this.#forProbes -= this.#turnedAt - begin;
+    this.#serveFrom(key.fresh, this.#turnedAt + TURN_MS / 10);
     // One: anybody can claim to have a key. With a millisecond for these new connections waited a second (2026-11-18).
     this.#serveFrom(claim.fresh, performance.now() + TURN_MS / 1_000);
     this.#isServing = false;
@@ -205,7 +192,7 @@ export class Fairness {
       if (those === fresh || account.queue.size > 0) {
         this.#takeTurn(account);
         row.add(account);
-      } else this.#forget(account, now);
+      } else this.#accounts.forget(account, now);
     }
   }
 
@@ -218,7 +205,7 @@ export class Fairness {
       if (!next) return;
       account.served(now);
       this.waiting--;
-      const price = next.job.work(this.#turnEnds);
+      const price = next.job.work(account.kind === 'probe' ? now : this.#turnEnds);
       const after = performance.now();
       const spent = (after - now) * 1_000;
       account.pay(price, spent);

@@ -290,6 +290,40 @@ test('while connections come, one of those who claim to have a key is served bef
   expect(claims.filter(({ state }) => state === 'served')).toHaveLength(1);
 });
 
+test('while connections come, those who watch the service have a quarter of the time, however many they are', async () => {
+  timeOfWork();
+  const fairness = fair();
+  fairness.accepted();
+  let probed = 0;
+  for (let at = 0; at < 200; at++) fairness.arrive(job(`probe ${at}`, 0.3, () => probed++));
+  const began = performance.now();
+  for (let turn = 0; turn < 30; turn++) {
+    takeMs(0.3);
+    fairness.accepted();
+    await new Promise(resolve => setImmediate(resolve));
+  }
+  expect(probed).toBeGreaterThan(5);
+  expect((probed * 0.3) / (performance.now() - began)).toBeLessThan(0.4);
+});
+
+test('what is pipelined behind a probe is not read in the turn of those who watch', async () => {
+  const fairness = fair();
+  fairness.arrive(job('somebody', 20));
+  const endOf = new Map<string, number>();
+  for (const name of ['probe', 'key', 'stranger'])
+    fairness.arrive({
+      ...job(name),
+      work(until) {
+        endOf.set(name, until - performance.now());
+        return 0;
+      },
+    });
+  await eventually('all had their turn', () => endOf.size === 3);
+  expect(endOf.get('probe')).toBeLessThanOrEqual(0);
+  expect(endOf.get('key')).toBeGreaterThan(0);
+  expect(endOf.get('stranger')).toBeGreaterThan(0);
+});
+
 test('whoever claims to have a key takes neither the time of known ones nor all that of strangers', async () => {
   timeOfWork();
   const fairness = fair();
