@@ -516,6 +516,23 @@ describe('keys', () => {
 });
 
 describe('overrides', () => {
+  test('many set at once leave callers most of the time: a hundred in a second', async () => {
+    const { port, key } = shared();
+    const { secret } = await key();
+    const names = Array.from({ length: 40 }, (_, at) => `/admin/overrides/many${at}.example.net`);
+    const began = performance.now();
+    const calls = Promise.all(
+      Array.from({ length: 10 }, async () => {
+        while (performance.now() - began < 300)
+          expect((await ask(port, LOOKUP, { key: secret })).status).toBe(200);
+      }),
+    );
+    await Promise.all(names.map(path => done('PUT', path, { json: { action: 'allow' } })));
+    await calls;
+    await Promise.all(names.map(path => admin('DELETE', path)));
+    expect(performance.now() - began).toBeGreaterThan(700);
+  });
+
   test('are set, listed and removed, and decide from the next request on', async () => {
     const { key } = await newKey();
     const risk = async () =>
