@@ -18,6 +18,12 @@ const LONGEST_PAUSE_MS = 5_000;
 const REMEMBERED_MS = 60_000;
 /** Within that minute: what kills them again and again is for whoever supervises this process. */
 const MOST_DEATHS = 5;
+/**
+ * Each is asked so often whether it goes on, and ended where it is silent so many times in a row. One that hung kept its
+ * connections for good, with /readyz at 200 (2026-11-18). Counted, not timed: a process that slept finds all awake.
+ */
+const WATCH_MS = 2_000;
+const MOST_SILENT = 5;
 /** Ten seconds from the signal on, with the store to be closed behind them. */
 const DRAIN_MS = 8_900;
 
@@ -39,6 +45,8 @@ interface Place {
   readonly worker: number;
   thread: Worker | undefined;
   isUp: boolean;
+  /** How often it has not answered since it last did. */
+  silent: number;
 }
 
 export class Supervisor {
@@ -59,9 +67,7 @@ export class Supervisor {
     this.#parts = parts;
     this.#catalog = parts.catalog;
     this.#places = Array.from({ length: parts.workers }, (_, worker) => ({
-      worker,
-      thread: undefined,
-      isUp: false,
+      ...{ worker, thread: undefined, isUp: false, silent: 0 },
     }));
     this.#whole = new Whole({
       askEach: (topic, ms, take) => this.#askEach(topic, ms, take),
@@ -72,6 +78,19 @@ export class Supervisor {
   /** All listen; rejects with what kept one of them from it. */
   async start(): Promise<void> {
     await Promise.all(this.#places.map(place => this.#start(place)));
+    setInterval(() => this.#watch(), WATCH_MS).unref();
+  }
+
+  #watch(): void {
+    for (const place of this.#places.filter(({ isUp }) => isUp)) {
+      if (place.silent++ === MOST_SILENT) {
+        this.#parts.log.error({ worker: place.worker }, 'a worker hangs: it is ended');
+        void place.thread?.terminate();
+      } else
+        void this.#ask(place, 'health', WATCH_MS, () => {
+          place.silent = 0;
+        });
+    }
   }
 
   async #start(place: Place): Promise<Up> {
@@ -95,6 +114,7 @@ export class Supervisor {
     thread.on('message', (message: FromWorker) => {
       if ('up' in message) {
         place.isUp = true;
+        place.silent = 0;
         this.#whole.came(place.worker, message.up.health);
         resolve(message.up);
       } else if ('failed' in message) cause = message.failed;
@@ -181,7 +201,7 @@ export class Supervisor {
   ): Promise<void> {
     const id = ++this.#asked;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms);
+    const timer = setTimeout(resolve, ms).unref();
     this.#waiting.set(id, told => {
       take(place.worker, told as Told[T]);
       resolve();
@@ -195,14 +215,10 @@ export class Supervisor {
 
   #ownValues(): MetricValues[] {
     const up = this.#places.filter(({ isUp }) => isUp).length;
+    const help = 'Workers in the place of one that died.';
     return [
       valuesOf('domain_risk_workers', 'Threads that serve.', 'gauge', up),
-      valuesOf(
-        'domain_risk_workers_replaced_total',
-        'Workers in the place of one that died.',
-        'counter',
-        this.#replaced,
-      ),
+      valuesOf('domain_risk_workers_replaced_total', help, 'counter', this.#replaced),
     ];
   }
 

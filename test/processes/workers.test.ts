@@ -387,6 +387,13 @@ describe('one server whose worker has one fault after the other', () => {
     expect(count).toBeLessThanOrEqual(seen.length);
   });
 
+  test('a worker that hangs is ended and replaced', async () => {
+    const already = replaced();
+    cause('Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)');
+    await eventually('it is replaced', () => replaced() === already + 1);
+    expect(faulty.stdout()).toContain('a worker hangs: it is ended');
+  });
+
   test('where a worker dies again and again, the process says so and ends with 1', async () => {
     cause('/* always */ process.exit(7)');
     expect(await faulty.exited).toEqual({ code: 1, signal: null });
