@@ -22,7 +22,7 @@ import { newRequestId } from './request-id.ts';
 import { createRouter, type Found } from './router.ts';
 import type { Route } from './routes.ts';
 import { createShedLog } from './shed.ts';
-import { DOMAIN_PATH, MOST_TARGET, NO_TARGET, readTarget, type Target } from './target.ts';
+import { MOST_TARGET, NO_TARGET, readTarget, type Target } from './target.ts';
 import { transportRefusal } from './transport.ts';
 
 const STARTING = refuse('not_ready', 'the service is starting', 1);
@@ -91,15 +91,14 @@ export class Dispatch {
 
   /** Begins a call where the bytes are one of the lane; false for others, and where it is switched off. */
   takesLane(connection: OpenLine, piece: Buffer): boolean {
-    const found = this.#parts.hasLane ? this.#find(DOMAIN_PATH) : undefined;
+    const target = this.#parts.hasLane ? connection.lane.targetIn(piece) : undefined;
+    const found = target && this.#find(target.path);
     const route = found?.resource.routes.get('GET');
-    const segment = route && connection.lane.segmentIn(piece);
-    if (segment === undefined) return false;
+    if (!target || !route) return false;
     const { asked: req, head } = connection.lane;
-    const target = { path: DOMAIN_PATH, segment, query: '' };
     const res = new LaneReply(connection.socket);
     try {
-      this.#run(this.#begin({ req, res, head, target, connection }, found), route!);
+      this.#run(this.#begin({ req, res, head, target, connection }, found), route);
     } catch (error) {
       // There is no call to answer: a fault of ours ends this connection, and not the process.
       this.#logFailure(error, newRequestId());

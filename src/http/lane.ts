@@ -1,6 +1,6 @@
 /**
- * The lane: the plainest calls of the API are read and answered on the bare socket, without Node's parser and its objects.
- * It takes one shape of request only, and everything behind it (doors, limits, metrics, log, errors) is the same.
+ * The lane: the plainest lookups, and probes, are read and answered on the bare socket, without Node's parser and its
+ * objects. It takes one shape of request only, and everything behind it (doors, limits, metrics, log, errors) is the same.
  */
 
 import type { Socket } from 'node:net';
@@ -8,9 +8,13 @@ import type { Asked, Headers, Reply } from './call.ts';
 import { dateText } from './date.ts';
 import { type Head, readHead } from './head.ts';
 import { STATUS_CODES } from './node-http.ts';
-import { DOMAIN_PREFIX } from './target.ts';
+import { DOMAIN_PATH, DOMAIN_PREFIX, type Target } from './target.ts';
 
 const BEGIN = `GET ${DOMAIN_PREFIX}`;
+/** A probe took three times as long as a counted call, and anybody may ask for it (2026-11-18). */
+const PROBES: ReadonlyMap<string, Target> = new Map(
+  ['/livez', '/readyz'].map(path => [`GET ${path}`, { path, segment: '', query: '' }]),
+);
 const LINE_END = ' HTTP/1.1\r\n';
 const EMPTY_LINE = '\r\n\r\n';
 const MOST_BYTES = 2_048;
@@ -45,16 +49,18 @@ export class Lane {
   asked!: Asked;
   #fields: string | undefined;
 
-  /** The domain's segment; undefined where Node's parser has to look. */
-  segmentIn(piece: Buffer): string | undefined {
+  /** What is asked for; undefined where Node's parser has to look. */
+  targetIn(piece: Buffer): Target | undefined {
     if (piece.length > MOST_BYTES) return undefined;
     const text = piece.toString('latin1');
     const end = text.indexOf(LINE_END);
-    if (end < 0 || !text.startsWith(BEGIN)) return undefined;
-    const segment = text.slice(BEGIN.length, end);
+    if (end < 0) return undefined;
+    const target = text.startsWith(BEGIN)
+      ? lookupOf(text.slice(BEGIN.length, end))
+      : PROBES.get(text.slice(0, end));
+    if (!target) return undefined;
     const fields = text.slice(end + LINE_END.length);
-    if (!SEGMENT.test(segment) || (fields !== this.#fields && !this.#read(fields))) return undefined;
-    return segment;
+    return fields === this.#fields || this.#read(fields) ? target : undefined;
   }
 
   #read(fields: string): boolean {
@@ -69,6 +75,10 @@ export class Lane {
     this.#fields = own;
     return true;
   }
+}
+
+function lookupOf(segment: string): Target | undefined {
+  return SEGMENT.test(segment) ? { path: DOMAIN_PATH, segment, query: '' } : undefined;
 }
 
 /** Names and values in turn, each name once, Host among them; undefined where a line is not of the shape. */

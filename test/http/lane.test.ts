@@ -5,7 +5,8 @@ import { parseAnswers } from '../support/answers.ts';
 
 const head = (...lines: string[]) => [...lines, '', ''].join('\r\n');
 const CALL = 'GET /v1/public/domain/gmail.com HTTP/1.1';
-const segmentIn = (text: string, lane = new Lane()) => lane.segmentIn(Buffer.from(text, 'latin1'));
+const targetIn = (text: string, lane = new Lane()) => lane.targetIn(Buffer.from(text, 'latin1'));
+const segmentIn = (text: string, lane = new Lane()) => targetIn(text, lane)?.segment;
 
 describe('a request is read in the lane', () => {
   test('where it is a plain lookup, with what it shows at the door', () => {
@@ -18,6 +19,14 @@ describe('a request is read in the lane', () => {
     expect(lane.head).toMatchObject(shown);
     expect(lane.asked).toMatchObject({ method: 'GET', complete: true });
     expect(lane.asked.rawHeaders.slice(0, 4)).toEqual(['Host', 'a', 'authorization', 'Bearer drk_1']);
+  });
+
+  test.each(['/livez', '/readyz'])('where it is a plain probe: %s', path => {
+    const target = { path, segment: '', query: '' };
+    expect(targetIn(head(`GET ${path} HTTP/1.1`, 'Host: a', 'User-Agent: kube-probe/1.34'))).toEqual(target);
+    expect(targetIn(head(`GET ${path}? HTTP/1.1`, 'Host: a'))).toBeUndefined();
+    expect(targetIn(head(`GET ${path} HTTP/1.1`, 'Host: a', 'Connection: close'))).toBeUndefined();
+    expect(targetIn(head(`HEAD ${path} HTTP/1.1`, 'Host: a'))).toBeUndefined();
   });
 
   test('as Node, a browser and a proxy write it', () => {

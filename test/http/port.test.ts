@@ -416,7 +416,9 @@ test('who waits is told apart by the Authorization line, whatever else a request
 test('a fault of ours in the lane ends its connection and nothing else', async () => {
   const { port, socket, statuses } = await startPort();
   // As if it had read a request, and knows nothing of its head.
-  const read = vi.spyOn(Lane.prototype, 'segmentIn').mockReturnValueOnce('gmail.com');
+  const read = vi
+    .spyOn(Lane.prototype, 'targetIn')
+    .mockReturnValueOnce({ path: DOMAIN_PATH, segment: 'gmail.com', query: '' });
   onTestFinished(() => read.mockRestore());
   const closed = new Promise(resolve => socket.on('close', resolve));
   socket.write(head('/v1/public/domain/gmail.com'));
