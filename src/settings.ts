@@ -119,7 +119,7 @@ export const SETTINGS = {
   },
   FAST_LANE: {
     fallback: 'on',
-    help: 'Faster parser for the simplest lookups, with the same answers: `on` or `off`.',
+    help: 'Faster parser for the simplest lookups and probes, with the same answers: `on` or `off`.',
     parse: oneOf('on', 'off'),
   },
   ADMIN_TOKEN_FILE: {
