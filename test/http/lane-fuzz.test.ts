@@ -56,7 +56,7 @@ const withoutOrigin = (head: string) => head.replaceAll(/^Access-Control-.*\r\n/
 /** What differs from one server, request or second to the next. */
 const masked = (text: string) =>
   text
-    .replaceAll(/^HTTP\/1\.1 400 .*?\r\n\r\n/gms, withoutOrigin)
+    .replaceAll(/HTTP\/1\.1 400 .*?\r\n\r\n/gs, withoutOrigin)
     .replaceAll(/^Date: .*$/gm, 'Date')
     .replaceAll(/^X-Request-Id: [0-9a-f]{16}\r$/gm, 'X-Request-Id')
     .replaceAll(/"request_id":"[0-9a-f]{16}"/g, '"request_id"')
