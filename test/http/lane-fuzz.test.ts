@@ -50,13 +50,17 @@ async function tear(port: number, sent: readonly string[], random: Random): Prom
   await closed;
 }
 
-/** How much has come of a broken head when it is refused, its Origin or not, is a matter of packets. */
-const withoutOrigin = (head: string) => head.replaceAll(/^Access-Control-.*\r\n/gm, '');
+/**
+ * How much has come of a broken head when it is refused is a matter of packets: its Origin, what it wants to be answered
+ * with, or neither. It is the last answer.
+ */
+const whyBroken = (answer: string) =>
+  ['400', /^connection: close\r$/im.test(answer), /"detail":"[^"]*"/.exec(answer)?.[0]].join();
 
 /** What differs from one server, request or second to the next. */
 const masked = (text: string) =>
   text
-    .replaceAll(/HTTP\/1\.1 400 .*?\r\n\r\n/gs, withoutOrigin)
+    .replace(/HTTP\/1\.1 400 .*$/s, whyBroken)
     .replaceAll(/^Date: .*$/gm, 'Date')
     .replaceAll(/^X-Request-Id: [0-9a-f]{16}\r$/gm, 'X-Request-Id')
     .replaceAll(/"request_id":"[0-9a-f]{16}"/g, '"request_id"')
