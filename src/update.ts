@@ -26,14 +26,7 @@ import {
   UNTRIED,
   type Updated,
 } from './update/outcome.ts';
-import {
-  flaggedElsewhere,
-  flaggedLately,
-  keepingFlags,
-  problemOf,
-  tryOut,
-  waitingIn,
-} from './update/what-if.ts';
+import { flaggedElsewhere, flaggedLately, keepingFlags, problemOf, tryOut } from './update/what-if.ts';
 
 export type { Outcome, Updated };
 
@@ -194,8 +187,7 @@ async function update(
   const triedOut = await tryOut(next, inUse.snapshot, check, { ...parts, catalog: once.catalog }, now);
   const { flips, decided } = triedOut;
   const others = flaggedElsewhere(feed, await once.snapshots(), days.agedBy);
-  const waiting = waitingIn(flips, check, next.flagged.keys(), others);
-  const doubt = problemOf(triedOut, waiting, feed, others.length);
+  const doubt = problemOf(triedOut, { next, inUse: inUse.snapshot, check, others });
   if (doubt) {
     const { problem: why, ...rest } = doubt;
     problems.push(why);

@@ -48,7 +48,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
   if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
-  if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
+  if (feed.kind === 'popular') problems.push(...unpopular(names, inUse?.names, canaries));
   problems.push(...turnoverOf(fresh, inUse, held.today, held.agedBy).problems);
   return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
@@ -96,11 +96,19 @@ function coveringStrangers(names: readonly string[], { innocentBelow }: Held): s
 
 /**
  * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November
- * 2026). Another column, or a list of something else, would clear what the disposable feeds name.
+ * 2026). Another column, or a list of something else, would clear what the disposable feeds name. What was forced in
+ * without them is the measure for the next: a list of customers could not be followed at all (2026-11-18).
  */
-function unpopular(names: readonly string[], canaries: ReadonlySet<string>): string[] {
-  const found = names.reduce((count, name) => (canaries.has(name) ? count + 1 : count), 0);
-  if (5 * found >= canaries.size) return [];
+function unpopular(
+  names: readonly string[],
+  inUse: readonly string[] | undefined,
+  canaries: ReadonlySet<string>,
+): string[] {
+  const foundIn = (some: readonly string[]) =>
+    some.reduce((count, name) => (canaries.has(name) ? count + 1 : count), 0);
+  const isFew = (count: number) => 5 * count < canaries.size;
+  const found = foundIn(names);
+  if (!isFew(found) || (inUse && isFew(foundIn(inUse)))) return [];
   return [`it names ${found} of the ${canaries.size} largest mailbox providers: not what most people use`];
 }
 

@@ -110,11 +110,18 @@ describe('a new version of a feed', () => {
   it('of a popularity list must name some of the largest mailbox providers', () => {
     const popular: Feed = { ...FEED, kind: 'popular' };
     const large = many(10, 'large');
-    const check = (names: readonly string[]) =>
-      problemsOf(clean(names, popular), undefined, { ...KNOWN, canaries: new Set(large) });
+    const check = (names: readonly string[], inUse?: readonly string[]) =>
+      problemsOf(clean(names, popular), inUse && clean(inUse, popular), {
+        ...{ ...KNOWN, canaries: new Set(large) },
+      });
     expect(check([...many(99), ...large.slice(0, 2)])).toEqual([]);
     expect(check([...many(99), large[0]!])).toEqual([
       'it names 1 of the 10 largest mailbox providers: not what most people use',
+    ]);
+    // Of one that was forced in without them the next is followed, and of no other.
+    expect(check([...many(99), large[0]!], many(99))).toEqual([]);
+    expect(check(many(99), [...many(99), ...large.slice(0, 2)])).toEqual([
+      'it names 0 of the 10 largest mailbox providers: not what most people use',
     ]);
   });
 
