@@ -1197,6 +1197,24 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });
 
+it.each([1, 2])(
+  'names keep their days where an operator goes on with a feed after going back (%s versions)',
+  async steps => {
+    const own: Feed = { ...feed, atLeast: 1 };
+    const read = async (count: number, day: number) => {
+      const options = { installed: [], evenHeld: true, now: FIRST + day * DAY };
+      return (await updateAll([source(many(count), own)], options))[0]!.outcome;
+    };
+    expect([await read(40, 0), await read(55, 1)]).toEqual(['accepted', 'accepted']);
+    const { rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    for (let step = 0; step < steps; step++) await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+    expect(await read(58, 45)).toBe('accepted');
+    const { names, since } = (await stored(own))!;
+    const days = [0, 54, 57].map(at => since[names.indexOf(`n${at}.com`)]! - dayAt(FIRST));
+    expect(days).toEqual([0, 1, 45]);
+  },
+);
+
 it('a feed that was rolled back is updated again where it is named while its server has the same version', async () => {
   await update(many(101));
   await update(many(102), { now: FIRST + DAY });

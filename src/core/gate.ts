@@ -115,7 +115,8 @@ function unpopular(
 /**
  * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update,
  * `agedBy` that by which names are too old to stay. `doubtful`, `moved` and `flagged` are what the next version will be
- * held against.
+ * held against. `aside` are versions that an operator went back from, the newest first, of which the days are known that
+ * the one in use does not know: a name of months was new again after that (95 became 60, 2026-11-18).
  */
 export function keepingNames(
   fresh: Snapshot,
@@ -125,23 +126,36 @@ export function keepingNames(
   moved: Content['moved'] = new Map(),
   flagged: Content['flagged'] = new Map(),
   agedBy: Day = today,
+  aside: readonly Snapshot[] = [],
 ): Snapshot {
   const before = placesOf(inUse);
+  const earlier = aside.map(version => ({ version, places: placesOf(version), newest: newestIn(version) }));
+  /** The row of a name that the version in use has not, and the newest day of the version that has it. */
+  const asideOf = (name: string) => {
+    for (const { version, places, newest } of earlier) {
+      const place = places.get(name);
+      if (place !== undefined) return { was: rowAt(version, place, today), newest };
+    }
+    return undefined;
+  };
   const toldAt = (at: number) => (fresh.since[at]! <= today ? fresh.since[at]! : 0);
   const sinceOf = (name: string, at: number) => {
     if (toldAt(at) !== 0) return toldAt(at);
     const place = before.get(name);
-    return place === undefined ? today : Math.min(today, inUse!.since[place]!);
+    return place === undefined ? (asideOf(name)?.was.since ?? today) : Math.min(today, inUse!.since[place]!);
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
     return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful, moved, flagged }));
   }
-  const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
+  const newestInUse = newestIn(inUse);
   const rows: Row[] = fresh.names.map((name, at) => {
     const place = before.get(name);
     before.delete(name);
-    const was = place === undefined ? undefined : rowAt(inUse!, place, today);
+    const { was, newest } =
+      place === undefined
+        ? (asideOf(name) ?? { was: undefined, newest: 0 })
+        : { was: rowAt(inUse!, place, today), newest: newestInUse };
     const days = (was?.days ?? 0) + (was?.last === today ? 0 : 1);
     const since = toldAt(at) || shownSince(was, newest, today);
     return { name, since, last: today, days: Math.min(255, days) };
@@ -176,6 +190,9 @@ interface Row {
 function placesOf(snapshot: Snapshot | undefined): Map<string, number> {
   return new Map(snapshot?.names.map((name, at) => [name, at]));
 }
+
+const newestIn = (snapshot: Snapshot | undefined): Day =>
+  snapshot?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
 
 /** No day is after today: one update by a clock that was ahead would make all who are shown since look as if they had left. */
 function rowAt({ names, since, shown }: Snapshot, at: number, today: Day): Row {
