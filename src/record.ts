@@ -189,7 +189,7 @@ export async function writeChanges(
   return store.swapChangesMark({ generation: after.generation, floor, last }, was, holder);
 }
 
-/** Read in as small pieces as they are written: of 200,000 about a second, of which others wait for milliseconds. */
+/** Read in as small pieces as they are written: 200,000 take 1.1 s, of which others wait for milliseconds (2026-11-18). */
 async function rememberedIn(
   after: Catalog,
   { floor, last }: ChangesMark,

@@ -451,6 +451,25 @@ describe('a list that rotates', () => {
       undefined,
     )!;
 
+  it('goes on with the days of a version that an operator went back from, of names that it shows', () => {
+    const aside = follow(['a.com'], ['a.com', 'b.com'], ['b.com', 'c.com']);
+    const go = (inUse: Snapshot | undefined) =>
+      keepingNames(
+        clean(['a.com', 'b.com', 'd.com'], ROTATING),
+        ...([inUse, NOV + 9, undefined, undefined, undefined, undefined, [aside]] as const),
+      );
+    for (const inUse of [undefined, follow(['a.com'])]) {
+      const { names, since, shown } = go(inUse);
+      const rows = names.map((name, at) => [name, since[at]! - NOV, shown!.days[at]]);
+      const isKept = inUse !== undefined;
+      expect(rows).toEqual([
+        ['a.com', isKept ? 0 : 9, isKept ? 2 : 1],
+        ['b.com', 1, 3],
+        ['d.com', 9, 1],
+      ]);
+    }
+  });
+
   it.each([
     [1, ['x.com']],
     [2, ['x.com']],
