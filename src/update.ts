@@ -14,7 +14,7 @@ import { accept } from './update/accept.ts';
 import { actOf, type Version } from './update/act.ts';
 import { daysAt } from './update/days.ts';
 import { keptTag, lastTag, oneLine, readFresh } from './update/fresh.ts';
-import { heldFeeds, isGone, readInUse, turnoverIn } from './update/in-use.ts';
+import { heldFeeds, isGone, readAside, readInUse, turnoverIn } from './update/in-use.ts';
 import { checkOf, isNoted, note } from './update/note.ts';
 import { type Once, onceFrom } from './update/once.ts';
 import {
@@ -26,14 +26,7 @@ import {
   UNTRIED,
   type Updated,
 } from './update/outcome.ts';
-import {
-  flaggedElsewhere,
-  flaggedLately,
-  keepingFlags,
-  problemOf,
-  tryOut,
-  waitingIn,
-} from './update/what-if.ts';
+import { flaggedElsewhere, flaggedLately, keepingFlags, problemOf, tryOut } from './update/what-if.ts';
 
 export type { Outcome, Updated };
 
@@ -184,7 +177,7 @@ async function update(
   const held = { ...(await once.known()), installed: inUse.installed, ...days };
   const behind = problem === null ? [] : [problem];
   const problems = [...behind, ...read.problems, ...problemsOf(fresh, inUse.snapshot, held)];
-  const next = nextOf(fresh, inUse.snapshot, held);
+  const next = nextOf(fresh, inUse.snapshot, held, goesOn ? await readAside(feed, parts) : []);
   const version = { before, after: versionOf(next), dropped: fresh.dropped };
   const told = { feed: feed.id, ...version, problems, ...UNTRIED, fallback };
   if (problems.length > 0 && !force) return { ...told, outcome: 'refused' };
@@ -194,8 +187,7 @@ async function update(
   const triedOut = await tryOut(next, inUse.snapshot, check, { ...parts, catalog: once.catalog }, now);
   const { flips, decided } = triedOut;
   const others = flaggedElsewhere(feed, await once.snapshots(), days.agedBy);
-  const waiting = waitingIn(flips, check, next.flagged.keys(), others);
-  const doubt = problemOf(triedOut, waiting, feed, others.length);
+  const doubt = problemOf(triedOut, { next, inUse: inUse.snapshot, check, others });
   if (doubt) {
     const { problem: why, ...rest } = doubt;
     problems.push(why);
@@ -218,13 +210,18 @@ async function update(
   return changed;
 }
 
-/** With what is kept of the version in use. */
-function nextOf(fresh: Snapshot, inUse: Snapshot | undefined, held: Held & Required<Pick<Held, 'agedBy'>>) {
+/** With what is kept of the version in use, and the days of those that it leaves behind. */
+function nextOf(
+  fresh: Snapshot,
+  inUse: Snapshot | undefined,
+  held: Held & Required<Pick<Held, 'agedBy'>>,
+  aside: readonly Snapshot[],
+) {
   const { today, agedBy } = held;
   const { doubtful } = doubtOf(fresh, inUse, held);
   const { moved } = turnoverOf(fresh, inUse, today, agedBy);
   const flagged = flaggedLately(inUse, today, agedBy);
-  return keepingNames(fresh, inUse, today, doubtful, moved, flagged, agedBy);
+  return keepingNames(fresh, inUse, today, doubtful, moved, flagged, agedBy, aside);
 }
 
 function versionOf({ version, names }: Snapshot): Version {

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { ENDING_AT_ONCE, type Event, eventsIn, type Seen } from '../src/core/event.ts';
-import type { FeedCheck } from '../src/core/freshness.ts';
+import { decidedWith, type FeedCheck, rejectedProblem } from '../src/core/freshness.ts';
 import type { KeyRecord } from '../src/core/key.ts';
 import { StoreUnavailable } from '../src/core/ports.ts';
 import { createRaise, RaisedCounts } from '../src/raise.ts';
@@ -23,6 +23,12 @@ const check = (feed: string, problem: string | null, checkedAt: number | null = 
   ...{ feed, problem, checkedAt, triedAt: NOW, added: 0, removed: 0 },
   ...{ trouble: null, waiting: null, approved: null, rejected: null, tag: null, fallback: null },
 });
+const WAITING = { trouble: 'waiting', waiting: ['z.com'] } as const;
+const held: FeedCheck = { ...check('b', 'it would flag 8', 5), ...WAITING };
+const refused: FeedCheck = {
+  ...check('b', rejectedProblem('b', 1), 5),
+  ...{ trouble: 'refused', rejected: ['z.com'] },
+};
 const NOTHING: Seen = {
   ...{ now: NOW, keys: [], checks: [], backup: undefined, servers: [] },
   distrustedSince: new Map(),
@@ -43,14 +49,16 @@ test.each<[string, Partial<Seen>, string[]]>([
   ['more left', unused({ expiresAt: NOW + 7 * DAY + 1 }), []],
   ['a list refused', { checks: [check('a', null), check('b', 'too small', 5)] }, ['feed.failing b 5']],
   [
-    'a list that was away, then refused, then waits, and waits again after others were rejected',
+    'a list that was away, then refused, then waits, and either again after others were rejected or approved',
     {
       checks: [
         check('a', null),
         { ...check('b', 'ENOTFOUND', 5), trouble: 'failed' },
         { ...check('c', 'it names gmail.com', 5), trouble: 'refused' },
-        { ...check('d', 'it would flag 8', 5), trouble: 'waiting' },
-        { ...check('e', 'it would flag 8', 5), trouble: 'waiting', rejected: ['x.com', 'y.com'] },
+        { ...check('d', 'it would flag 8', 5), ...WAITING },
+        { ...check('e', 'it would flag 8', 5), ...WAITING, rejected: ['x.com', 'y.com'] },
+        { ...check('f', 'it would flag 8', 5), ...WAITING, approved: ['x.com'] },
+        { ...check('g', 'it names gmail.com', 5), trouble: 'refused', approved: ['x.com'] },
       ],
     },
     [
@@ -58,12 +66,29 @@ test.each<[string, Partial<Seen>, string[]]>([
       'feed.failing c 5 refused',
       'feed.failing d 5 waiting 0',
       'feed.failing e 5 waiting 2',
+      'feed.failing f 5 waiting 0 1',
+      'feed.failing g 5 refused 1',
     ],
   ],
   [
     'a list that waits while no other can be reached',
-    { checks: [check('a', 'ENOTFOUND'), { ...check('b', 'it would flag 8', 5), trouble: 'waiting' }] },
+    { checks: [check('a', 'ENOTFOUND'), { ...check('b', 'it would flag 8', 5), ...WAITING }] },
     ['feed.failing b 5 waiting 0'],
+  ],
+  [
+    'lists about which an operator has just decided',
+    {
+      checks: [
+        check('a', null),
+        ...[true, false].map(isApproved => decidedWith(held, ['z.com'], isApproved)),
+      ],
+    },
+    [],
+  ],
+  [
+    'a list whose rejection was just taken back',
+    { checks: [check('a', null), decidedWith(refused, ['z.com'], true)] },
+    [],
   ],
   ['no way to any list', { checks: [check('a', 'ENOTFOUND'), check('b', 'ENOTFOUND')] }, []],
   ['no list ever', { checks: [check('a', 'ENOTFOUND', null)] }, ['feed.stale feeds 0']],

@@ -217,3 +217,32 @@ test('one update by a clock that is a month ahead takes nothing away; what a sec
   await one.follow(first);
   expect(await told(store, since)).toBe('gone');
 });
+
+test('a copy that is kept by changes has what is flagged where lists have a name and one above it, also months later', async () => {
+  const store = await openStore();
+  let now = NOW;
+  const one = server(store, await catalogOf(['stays.com']), { clock: () => now });
+  await one.look();
+  let since = await begun(store);
+  const copy = new Set<string>();
+  const follow = async (...names: string[]) => {
+    await one.follow(await catalogOf(['stays.com', ...names]));
+    const rows = await store.changesAfter(since, 100);
+    since = rows.at(-1)?.id ?? since;
+    for (const { domain, change } of rows) copy[change === 'flagged' ? 'add' : 'delete'](domain);
+    return [...copy].sort();
+  };
+  expect(await follow('shop.com', 'in.other.com')).toEqual(['in.other.com', 'shop.com']);
+  now += 40 * DAY;
+  // One comes below a listed name, another makes way for the name above it.
+  await follow('shop.com', 'mail.shop.com', 'other.com');
+  expect([...copy]).toEqual(expect.arrayContaining(['shop.com', 'other.com']));
+  // No change is kept for so long.
+  for (let update = 0; update < 6; update++) {
+    now += 14 * DAY;
+    await follow('shop.com', 'mail.shop.com', 'other.com', `n${update}.com`);
+  }
+  expect((await store.changesAfter(0, 1))[0]!.at).toBeGreaterThan(NOW + 40 * DAY);
+  expect(await follow('mail.shop.com')).toEqual(['mail.shop.com']);
+  expect(await follow()).toEqual([]);
+});

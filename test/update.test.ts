@@ -832,7 +832,7 @@ describe('what a new version would change for names that were asked here lately'
       expect(await tried(others)).toBe('waiting');
       expect(await approveFeed(feed.id, actor, 'any')).toEqual(others);
       expect(await tried(rejected)).toBe('refused');
-      expect(await approveFeed(feed.id, actor, rejected.slice(1))).toMatchObject({
+      expect(await approveFeed(feed.id, actor, [...rejected.slice(1), 'unseen.com'])).toMatchObject({
         ...{
           problem: 'unseen',
           detail: expect.stringMatching(/^no version of list-\d+ waits, and what was/),
@@ -860,6 +860,20 @@ describe('what a new version would change for names that were asked here lately'
     await approveFeed(feed.id, actor, 'any');
     expect((await tryAll(step(6), on(FIRST + DAY))).outcome).toBe('accepted');
     expect((await tryAll(step(7), on(FIRST + 2 * DAY))).outcome).toBe('accepted');
+  });
+
+  it('asks about what it would flag, and not about what it has withdrawn, which counts all the same', async () => {
+    const named = (...names: string[]) => [...many(100), ...names];
+    expect((await tryAll(named(...regulars.slice(0, 3)))).outcome).toBe('accepted');
+    expect((await tryAll(named(), { now: FIRST + DAY })).outcome).toBe('accepted');
+    expect(await tryAll(named(...regulars.slice(3, 7)), { now: FIRST + 2 * DAY })).toMatchObject({
+      ...{ outcome: 'waiting', waiting: regulars.slice(3, 7) },
+      problems: [
+        expect.stringMatching(
+          /flag 4 established .*, beside 3 that it flagged within a month and no longer has: /,
+        ),
+      ],
+    });
   });
 
   it('holds a popularity list back too that leaves names out in small steps', async () => {
@@ -988,6 +1002,44 @@ describe('what a new version would change for names that were asked here lately'
     expect(await check()).toMatchObject({ rejected: first.slice(2) });
   });
 
+  it.each([true, false])(
+    'takes back what is named, and nothing unnamed, where a try came after the refusal (one that failed: %j)',
+    async isFailed => {
+      const [first, second] = [regulars.slice(0, 6), many(6, 'others')];
+      const rows = await store.askedNames();
+      const asked = rows.map(row => ({ ...row, names: `${row.names} ${second.join(' ')}` }));
+      const options = { store: { ...store, askedNames: async () => asked } };
+      const tried = async (...names: string[]) => (await tryAll([...many(100), ...names], options)).outcome;
+      const { approveFeed, rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+      for (const names of [first, second]) {
+        expect(await tried(...names)).toBe('waiting');
+        await rejectFeed(feed.id, actor, 'any');
+      }
+      expect(await tried(...second)).toBe('refused');
+      const away = { ...source([], verified()), read: () => Promise.reject(new FeedError('no network')) };
+      if (isFailed) expect((await updateAll([away]))[0]!.outcome).toBe('failed');
+      else expect(await tried()).toBe('unchanged');
+      for (const seen of ['any', []] as const)
+        expect(await approveFeed(feed.id, actor, seen)).toMatchObject({
+          problem: 'unseen',
+          detail: expect.stringMatching(
+            /waits: name those of the 12 rejected domains that it may flag \(\S+, /,
+          ),
+        });
+      expect(await approveFeed(feed.id, actor, [...second, 'unseen.com'])).toMatchObject({
+        problem: 'unseen',
+      });
+      expect(await approveFeed(feed.id, actor, second)).toEqual(second);
+      expect(await check()).toMatchObject({ approved: second, rejected: first });
+      expect(await tried(...second)).toBe('accepted');
+      expect(await tried(...second, first[0]!)).toBe('refused');
+      // A part of what it is refused for leaves it refused for the rest.
+      expect(await tried(...second, ...first)).toBe('refused');
+      expect(await approveFeed(feed.id, actor, first.slice(1))).toEqual(first.slice(1));
+      expect((await check())!.problem).toMatch(/^it would flag 1 names that an operator rejected/);
+    },
+  );
+
   it('is refused where it still has what was rejected, also where the version in use has that, or an operator went back to one', async () => {
     const step = (...names: string[]) => [...many(100), ...names];
     const [few, all] = [regulars.slice(0, 5), regulars.slice(0, 6)];
@@ -1071,6 +1123,13 @@ describe('what a new version would change for names that were asked here lately'
     expect((await leaveOut(6, ['listed.com'], 'broad')).outcome).toBe('accepted');
     // Which flagged nobody: the rejection stands for when they are listed again.
     expect(await check()).toMatchObject({ rejected: regulars.slice(0, 6) });
+    // Nor does it matter that the version in use leaves them out too, as one that an operator went back to may.
+    expect(await leaveOut(7, regulars, 'broad')).toMatchObject({
+      ...{
+        outcome: 'refused',
+        problems: [expect.stringContaining('flag 6 names that an operator rejected')],
+      },
+    });
     expect((await leaveOut(0, ['listed.com'], 'broad')).outcome).toBe('accepted');
     expect((await leaveOut(5, regulars, 'broad')).outcome).toBe('refused');
   });
@@ -1137,6 +1196,24 @@ it('a feed that was rolled back is left alone, until it is named', async () => {
   expect(await update(many(103), { ...later, evenHeld: true })).toMatchObject({ outcome: 'accepted' });
   expect(await update(many(104), { now: FIRST + 3 * DAY })).toMatchObject({ outcome: 'accepted' });
 });
+
+it.each([1, 2])(
+  'names keep their days where an operator goes on with a feed after going back (%s versions)',
+  async steps => {
+    const own: Feed = { ...feed, atLeast: 1 };
+    const read = async (count: number, day: number) => {
+      const options = { installed: [], evenHeld: true, now: FIRST + day * DAY };
+      return (await updateAll([source(many(count), own)], options))[0]!.outcome;
+    };
+    expect([await read(40, 0), await read(55, 1)]).toEqual(['accepted', 'accepted']);
+    const { rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    for (let step = 0; step < steps; step++) await rollBackFeed(feed.id, { who: 'op', via: 'test' });
+    expect(await read(58, 45)).toBe('accepted');
+    const { names, since } = (await stored(own))!;
+    const days = [0, 54, 57].map(at => since[names.indexOf(`n${at}.com`)]! - dayAt(FIRST));
+    expect(days).toEqual([0, 1, 45]);
+  },
+);
 
 it('a feed that was rolled back is updated again where it is named while its server has the same version', async () => {
   await update(many(101));

@@ -94,7 +94,7 @@ async function status(options: { json?: boolean }): Promise<void> {
         process.stdout.write(`\n${feed}: rolled back; "feeds rollback ${feed} --undo" goes forth again`);
       if (problem !== null) process.stdout.write(`\n${feed}: ${printable(problem)}`);
     }
-    for (const told of stored.checks.flatMap(check => inUseOf(check, catalog) ?? []))
+    for (const told of stored.checks.flatMap(check => inUseOf(check, catalog, added) ?? []))
       process.stdout.write(`\n${told}`);
     for (const { feed, fallback } of shown.feeds)
       if (fallback !== null) process.stdout.write(`\n${feed}: from ${printable(fallback)}`);

@@ -76,7 +76,9 @@ async function rollBack(feed: string, options: { undo?: boolean; json?: boolean 
   const { stepped, rejected } = await withStore(work);
   const { version, isHeld } = stepped;
   const now = version ? `at version ${version.version} with ${version.names} names` : withoutUpdate(feed);
-  const more = isHeld ? '; updates leave it alone until "feeds rollback --undo"' : '';
+  const more = isHeld
+    ? `; updates leave it alone until "feeds rollback --undo", or "feeds update ${feed}", after which what you went back from is not kept`
+    : '';
   if (options.json) printJson(shownInUse(stepped));
   else process.stdout.write(`${feed} is ${now}${more}\n`);
   process.stderr.write(rejected);

@@ -1,6 +1,6 @@
 /** Events: what an operator should know of before callers do. Each is raised once, by one server of all. */
 
-import { type FeedCheck, freshnessOf } from './freshness.ts';
+import { type FeedCheck, freshnessOf, isAnswered } from './freshness.ts';
 import { isLive, type KeyRecord } from './key.ts';
 import { monthOf, toSecond } from './quota.ts';
 
@@ -128,21 +128,30 @@ function feedEvents({ checks, now }: Seen): Event[] {
   const stale = `no list could ${since}: see "domain-risk feeds status"`;
   const isNone = status === 'never' && checks.length > 0 && isAll;
   return [
-    ...some.map(check =>
-      eventOf(
-        'feed.failing',
-        check.feed,
-        occasionOf(check),
-        `the list ${check.feed} was not updated: ${check.problem}`,
+    ...some
+      .filter(check => !isAnswered(check))
+      .map(check =>
+        eventOf(
+          'feed.failing',
+          check.feed,
+          occasionOf(check),
+          `the list ${check.feed} was not updated: ${check.problem}`,
+        ),
       ),
-    ),
     ...(status === 'stale' || isNone ? [eventOf('feed.stale', 'feeds', checkedAt ?? 0, stale)] : []),
   ];
 }
 
-/** A server that was away must not hide a version that waits behind it, nor one that was rejected the next that waits. */
-function occasionOf({ checkedAt, trouble, rejected }: FeedCheck): string {
-  const more = { failed: [], refused: ['refused'], waiting: ['waiting', rejected?.length ?? 0] };
+/**
+ * A server that was away must not hide a version that waits behind it, nor one that was rejected or approved the next
+ * that waits or is refused: whoever approved eight names was not told that eight others wait (2026-11-18).
+ */
+function occasionOf({ checkedAt, trouble, approved, rejected }: FeedCheck): string {
+  const since = approved ? [approved.length] : [];
+  const more = {
+    ...{ failed: [], refused: ['refused', ...since] },
+    waiting: ['waiting', rejected?.length ?? 0, ...since],
+  };
   return [checkedAt ?? 0, ...more[trouble ?? 'failed']].join(' ');
 }
 

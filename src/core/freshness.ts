@@ -76,13 +76,16 @@ export function checkAfter(
   now: number,
 ): FeedCheck {
   const { added, removed } = turnover ?? was ?? { added: 0, removed: 0 };
-  const { approved, rejected, named } = decidedAfter(was, flagged, again);
-  // Who approved it while this was found is not told that it is rejected.
-  const problem = named === again.length ? told.problem : decidedProblem(feed, again.length, named);
-  const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
-  // Nor is anybody asked again who decided while this was found.
-  const decided = new Set([...(approved ?? []), ...(rejected ?? [])]);
+  // Nobody is asked again who decided while this was found.
+  const decided = new Set([...(was?.approved ?? []), ...(was?.rejected ?? [])]);
   const open = waiting?.filter(name => !decided.has(name)) ?? was?.waiting ?? [];
+  const answered = trouble === 'waiting' && open.length === 0 ? (waiting ?? []) : [];
+  const known = again.length > 0 ? again : answered;
+  const { approved, rejected, named } = decidedAfter(was, flagged, known);
+  // Who approved it meanwhile is not told that it is rejected, nor who rejected it that it waits.
+  const isAsFound = answered.length === 0 && named === again.length;
+  const problem = isAsFound ? told.problem : decidedProblem(feed, known.length, named);
+  const checkedAt = problem === null ? now : (was?.checkedAt ?? null);
   const held = problem === null ? null : someOf(open);
   const last = { feed, triedAt: now, checkedAt, added, removed, problem, trouble };
   return { ...last, waiting: held, approved, rejected, tag, fallback };
@@ -117,8 +120,11 @@ export function decidedWith(check: FeedCheck, names: readonly string[], isApprov
   // Of a version with more than one look shows, one decision after the other adds up.
   const more = (some: FeedCheck['approved']) => [...(without(some) ?? []), ...now].slice(-MOST_DECIDED);
   const { feed, approved, rejected, problem, trouble } = check;
-  const isAnswered = problem !== null && (trouble === 'waiting' || refusedFor(check) !== null);
-  const told = isAnswered ? decidedProblem(feed, names.length, isApproved ? 0 : names.length) : problem;
+  const refused = refusedFor(check);
+  const isAnswered = problem !== null && (trouble === 'waiting' || refused !== null);
+  // Of what it was refused for, some may be approved by name.
+  const left = isApproved ? (refused?.filter(name => !now.has(name)).length ?? 0) : names.length;
+  const told = isAnswered ? decidedProblem(feed, names.length, left) : problem;
   const after = { ...check, waiting: null, problem: told };
   return isApproved
     ? { ...after, approved: more(approved), rejected: without(rejected) }
@@ -142,13 +148,19 @@ export function refusedFor({ feed, problem, trouble, rejected }: FeedCheck): rea
   return someOf(rejected.slice(-count));
 }
 
+/** An operator has decided about it, and no try came since: nobody needs to be told. */
+export const isAnswered = ({ feed, problem, trouble, waiting }: FeedCheck): boolean =>
+  trouble === 'waiting'
+    ? waiting === null
+    : trouble === 'refused' && problem === decidedProblem(feed, Number(problem?.match(/\d+/)?.[0]), 0);
+
 /** Without the names, which are callers': this text goes into the log and to whoever is alerted. */
 export const rejectedProblem = (feed: string, count: number): string =>
   `it would flag ${count} names that an operator rejected: "feeds approve ${feed}" takes it all the same`;
 
 /** Of what came in before that, or by going back. */
-export const inUseProblem = (feed: string, count: number): string =>
-  `the version in use has ${count} of the names that an operator rejected: "feeds rollback ${feed}" (or with --undo) takes another version, "overrides set <domain> allow" clears one`;
+export const inUseProblem = (feed: string, count: number, isLeftOut = false): string =>
+  `the version in use ${isLeftOut ? 'leaves out' : 'has'} ${count} of the names that an operator rejected: "feeds rollback ${feed}" (or with --undo) takes another version, "overrides set <domain> allow" clears one`;
 
 /** A week without updates costs 4 of 100 disposable names, a month 12 (November 2026): long before that somebody is told. */
 export const STALE_MS = 3 * 86_400_000;

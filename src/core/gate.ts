@@ -48,7 +48,7 @@ export function problemsOf(fresh: Snapshot, inUse: Snapshot | undefined, held: H
   const canary = feed.kind === 'disposable' ? names.find(name => canaries.has(name)) : undefined;
   if (canary !== undefined) problems.push(`it names ${canary}, one of the largest mailbox providers`);
   if (feed.kind === 'disposable') problems.push(...coveringStrangers(names, held));
-  if (feed.kind === 'popular') problems.push(...unpopular(names, canaries));
+  if (feed.kind === 'popular') problems.push(...unpopular(names, inUse?.names, canaries));
   problems.push(...turnoverOf(fresh, inUse, held.today, held.agedBy).problems);
   return [...problems, ...doubtOf(fresh, inUse, held).problems];
 }
@@ -96,18 +96,27 @@ function coveringStrangers(names: readonly string[], { innocentBelow }: Held): s
 
 /**
  * Names of people's mailboxes are among the most used: 22 of the 50 largest providers were in a list of 25,000 (November
- * 2026). Another column, or a list of something else, would clear what the disposable feeds name.
+ * 2026). Another column, or a list of something else, would clear what the disposable feeds name. What was forced in
+ * without them is the measure for the next: a list of customers could not be followed at all (2026-11-18).
  */
-function unpopular(names: readonly string[], canaries: ReadonlySet<string>): string[] {
-  const found = names.reduce((count, name) => (canaries.has(name) ? count + 1 : count), 0);
-  if (5 * found >= canaries.size) return [];
+function unpopular(
+  names: readonly string[],
+  inUse: readonly string[] | undefined,
+  canaries: ReadonlySet<string>,
+): string[] {
+  const foundIn = (some: readonly string[]) =>
+    some.reduce((count, name) => (canaries.has(name) ? count + 1 : count), 0);
+  const isFew = (count: number) => 5 * count < canaries.size;
+  const found = foundIn(names);
+  if (!isFew(found) || (inUse && isFew(foundIn(inUse)))) return [];
   return [`it names ${found} of the ${canaries.size} largest mailbox providers: not what most people use`];
 }
 
 /**
  * Since when each name is known, and for a rotating list also what it showed before: `today` is the day of the update,
  * `agedBy` that by which names are too old to stay. `doubtful`, `moved` and `flagged` are what the next version will be
- * held against.
+ * held against. `aside` are versions that an operator went back from, the newest first, of which the days are known that
+ * the one in use does not know: a name of months was new again after that (95 became 60, 2026-11-18).
  */
 export function keepingNames(
   fresh: Snapshot,
@@ -117,23 +126,36 @@ export function keepingNames(
   moved: Content['moved'] = new Map(),
   flagged: Content['flagged'] = new Map(),
   agedBy: Day = today,
+  aside: readonly Snapshot[] = [],
 ): Snapshot {
   const before = placesOf(inUse);
+  const earlier = aside.map(version => ({ version, places: placesOf(version), newest: newestIn(version) }));
+  /** The row of a name that the version in use has not, and the newest day of the version that has it. */
+  const asideOf = (name: string) => {
+    for (const { version, places, newest } of earlier) {
+      const place = places.get(name);
+      if (place !== undefined) return { was: rowAt(version, place, today), newest };
+    }
+    return undefined;
+  };
   const toldAt = (at: number) => (fresh.since[at]! <= today ? fresh.since[at]! : 0);
   const sinceOf = (name: string, at: number) => {
     if (toldAt(at) !== 0) return toldAt(at);
     const place = before.get(name);
-    return place === undefined ? today : Math.min(today, inUse!.since[place]!);
+    return place === undefined ? (asideOf(name)?.was.since ?? today) : Math.min(today, inUse!.since[place]!);
   };
   if (fresh.feed.rotates === undefined) {
     const since = Uint16Array.from(fresh.names, sinceOf);
     return allAtOnce(sealing(fresh.feed, { ...fresh, since, doubtful, moved, flagged }));
   }
-  const newest = inUse?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
+  const newestInUse = newestIn(inUse);
   const rows: Row[] = fresh.names.map((name, at) => {
     const place = before.get(name);
     before.delete(name);
-    const was = place === undefined ? undefined : rowAt(inUse!, place, today);
+    const { was, newest } =
+      place === undefined
+        ? (asideOf(name) ?? { was: undefined, newest: 0 })
+        : { was: rowAt(inUse!, place, today), newest: newestInUse };
     const days = (was?.days ?? 0) + (was?.last === today ? 0 : 1);
     const since = toldAt(at) || shownSince(was, newest, today);
     return { name, since, last: today, days: Math.min(255, days) };
@@ -168,6 +190,9 @@ interface Row {
 function placesOf(snapshot: Snapshot | undefined): Map<string, number> {
   return new Map(snapshot?.names.map((name, at) => [name, at]));
 }
+
+const newestIn = (snapshot: Snapshot | undefined): Day =>
+  snapshot?.shown?.last.reduce((most, day) => Math.max(most, day), 0) ?? 0;
 
 /** No day is after today: one update by a clock that was ahead would make all who are shown since look as if they had left. */
 function rowAt({ names, since, shown }: Snapshot, at: number, today: Day): Row {

@@ -36,9 +36,12 @@ export function versionBefore({ inUse, past }: History): SnapshotHead | null | u
   return older.toSorted((a, b) => b.acceptedAt - a.acceptedAt)[0] ?? null;
 }
 
-export function versionAfter({ inUse, past }: History): SnapshotHead | undefined {
+export const versionAfter = (history: History): SnapshotHead | undefined => newerIn(history)[0];
+
+/** What an operator went back from, the oldest first. */
+export function newerIn({ inUse, past }: History): SnapshotHead[] {
   const newer = past.filter(({ acceptedAt }) => !inUse || acceptedAt > inUse.acceptedAt);
-  return newer.toSorted((a, b) => a.acceptedAt - b.acceptedAt)[0];
+  return newer.toSorted((a, b) => a.acceptedAt - b.acceptedAt);
 }
 
 /**

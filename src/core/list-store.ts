@@ -23,7 +23,8 @@ export interface Accepting {
 export interface ListStore {
   /** Which version of which feed was accepted last; feeds that were never updated are not there. */
   snapshots(): Promise<SnapshotHead[]>;
-  snapshot(feed: string): Promise<AcceptedSnapshot | undefined>;
+  /** The one in use, or one that is kept, by the moment at which that was accepted. */
+  snapshot(feed: string, past?: number): Promise<AcceptedSnapshot | undefined>;
   /**
    * Takes the place of the snapshot with the digest `was` (null: of none); false when another came between, and where it
    * is wanted no longer.

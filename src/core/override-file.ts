@@ -87,6 +87,9 @@ function overrideOf(of: (column: Column) => string, author: string | null): Chec
 
 const labelOf = (text: string): Checked<string | null> => (text === '' ? good(null) : parseLabel(text));
 
+/** To the last digit, where it has a fraction of a second: what is imported again is the same. */
+const written = (at: number) => (at % 1_000 === 0 ? toSecond(at) : new Date(at).toISOString());
+
 /** What can be imported again: overrides that have ended are left out. */
 export function writtenOverrides(overrides: readonly Override[], now: number): string {
   const lines = overrides
@@ -98,7 +101,7 @@ export function writtenOverrides(overrides: readonly Override[], now: number): s
         below ? 'yes' : 'no',
         note,
         author,
-        expiresAt === null ? null : toSecond(expiresAt),
+        expiresAt === null ? null : written(expiresAt),
       ]),
     );
   return csvLine(COLUMNS) + lines.join('');

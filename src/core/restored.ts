@@ -52,7 +52,8 @@ export function listsAgain(
 }
 
 /**
- * What was decided about versions that were held back, where nothing was since. An approval may have been used by a check
+ * What was decided about versions that were held back, where nothing was since. What waits goes on waiting: the backup's
+ * rejected names were approved in its place (2026-11-18). An approval may have been used by a check
  * that went well since. What a server said of the version that was in use then is left out: another one may be now.
  */
 export function checksAgain(present: readonly FeedCheck[], old: readonly FeedCheck[]): Written<FeedCheck>[] {
@@ -61,7 +62,10 @@ export function checksAgain(present: readonly FeedCheck[], old: readonly FeedChe
     const was = byFeed.get(check.feed);
     const approved = was?.problem === null ? null : letIn;
     if ((was?.approved ?? was?.rejected ?? null) !== null) return [];
-    const record = { ...(was ?? { ...check, tag: null }), waiting: null, approved, rejected };
+    const open = was ?? { ...check, tag: null };
+    const decided = new Set([...(approved ?? []), ...(rejected ?? [])]);
+    const waiting = open.waiting?.filter(name => !decided.has(name)) ?? [];
+    const record = { ...open, waiting: waiting.length > 0 ? waiting : null, approved, rejected };
     const told = (action: Change['action'], names: readonly string[] | null) =>
       names ? [{ record, change: changeOf(action, check.feed, names.slice(0, 20).join(', ')) }] : [];
     return [...told('feed.approve', approved), ...told('feed.reject', rejected)];

@@ -6,7 +6,7 @@ import { flaggedBy } from './comparing.ts';
 import { NEW_DAYS } from './corroboration.ts';
 import { type Day, dayAt } from './days.ts';
 import { type Domain, lineage } from './domain.ts';
-import type { Snapshot } from './feed.ts';
+import type { FeedKind, Snapshot } from './feed.ts';
 import { PANEL_SIZE } from './folding.ts';
 import type { FeedCheck } from './freshness.ts';
 import { findOverride, type Override } from './override.ts';
@@ -27,11 +27,12 @@ export const changedIn = (next: Snapshot, inUse: Snapshot | undefined): Set<stri
  * what a rotating list shows again it may have kept since it left.
  */
 function moreIn(one: Snapshot | undefined, other: Snapshot | undefined): Set<string> {
-  const namedIn = (version: Snapshot | undefined) =>
-    new Set(version?.feed.kind === 'popular' ? version.names.slice(0, PANEL_SIZE) : version?.names);
   const named = namedIn(one).difference(namedIn(other));
   return one?.shown ? named.union(shownIn(one).difference(shownIn(other))) : named;
 }
+
+const namedIn = (version: Pick<Snapshot, 'feed' | 'names'> | undefined) =>
+  new Set(version?.feed.kind === 'popular' ? version.names.slice(0, PANEL_SIZE) : version?.names);
 
 function shownIn(snapshot: Snapshot | undefined): Set<string> {
   const { names = [], shown } = snapshot ?? {};
@@ -67,17 +68,21 @@ export function decidedIn(
 
 /**
  * Of what an operator rejected, what a version names, be the one in use as it is: whoever went back to a version with
- * rejected names had them accepted with every later one (2026-11-18). A list that clears names does nothing to those
- * that it does not have anyway, and one that rotates names what it shows.
+ * rejected names had them accepted with every later one (2026-11-18). One that rotates names what it shows. Of a list
+ * that clears names it is what the version leaves out: the same way led back to one without them.
  */
 export function rejectedIn(
   next: Snapshot,
   inUse: Snapshot | undefined,
   rejected: readonly string[],
 ): readonly string[] {
-  if (next.feed.kind !== 'disposable' || rejected.length === 0) return decidedIn(next, inUse, rejected);
-  const named = next.shown ? shownIn(next) : new Set(next.names);
-  return rejected.filter(name => isTouched(name, named));
+  if (rejected.length === 0) return [];
+  if (next.feed.kind === 'disposable') {
+    const named = next.shown ? shownIn(next) : new Set(next.names);
+    return rejected.filter(name => isTouched(name, named));
+  }
+  const [cleared, gone] = [namedIn(next), new Set(decidedIn(next, inUse, rejected))];
+  return rejected.filter(name => gone.has(name) || !isTouched(name, cleared));
 }
 
 /** Of what an operator approved, what a version uses: what it brings, or all where it has that. */
@@ -90,11 +95,26 @@ export function approvedIn(
   return isWhole ? approved : decidedIn(next, inUse, approved);
 }
 
-/** Of what an operator rejected, what the version in use of that list has, so that it is flagged until it goes. */
-export const rejectedInUse = (catalog: Pick<Catalog, 'listed'>, { feed, rejected }: FeedCheck) =>
-  (rejected ?? []).filter(name =>
-    catalog.listed(lineage(name as Domain)).hits.some(hit => hit.feed === feed),
-  );
+/**
+ * Of what an operator rejected, what the version in use of that list has, so that it is flagged until it goes; of one
+ * that clears names, what it leaves out and others flag.
+ */
+export function rejectedInUse(
+  catalog: Catalog,
+  { feed, rejected }: FeedCheck,
+  kind: FeedKind | undefined,
+  now: number,
+): readonly string[] {
+  if (!rejected) return [];
+  if (kind === undefined || kind === 'disposable') {
+    const isNamed = (name: string) =>
+      catalog.listed(lineage(name as Domain)).hits.some(hit => hit.feed === feed);
+    return rejected.filter(isNamed);
+  }
+  const inUse = catalog.snapshots.find(one => one.feed.id === feed);
+  const cleared = namedIn(inUse && { feed: inUse.feed, names: [...inUse.names] });
+  return rejected.filter(name => !isTouched(name, cleared) && isFlaggedIn(catalog, name, now));
+}
 
 /** Whatever an operator decided about a name, today or when all that is new has come of age. */
 export function isFlaggedIn(catalog: Catalog, name: string, now: number): boolean {

@@ -25,7 +25,8 @@ export interface ActsOnFeeds {
 
 /**
  * The names that were looked at: an update may have put others in their place since. None where an earlier decision is
- * taken back, about which nobody waits; `'any'` for whoever is told of them as it is decided.
+ * taken back that the last version was refused for, about which nobody waits; `'any'` for whoever is told of them as
+ * it is decided.
  */
 export type Seen = readonly string[] | 'any';
 
@@ -61,10 +62,12 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const check = (await store.feedChecks()).find(one => one.feed === feed);
       const sets = check ? openTo(check, isApproved) : [];
-      if (!check || sets.length === 0) return { problem: 'not_found', detail: `no version of ${feed} waits` };
+      const older = (isApproved && check?.waiting === null && check.rejected) || [];
+      if (!check || (sets.length === 0 && older.length === 0))
+        return { problem: 'not_found', detail: `no version of ${feed} waits` };
       const isTakenBack = check.waiting === null && seen.length === 0;
-      const names = seen === 'any' || isTakenBack ? sets[0] : sets.find(some => isSame(seen, some));
-      if (!names) return unseen(feed, check.waiting !== null, seen.length > 0);
+      const names = seen === 'any' || isTakenBack ? sets[0] : namedIn(seen, sets, older);
+      if (!names) return unseen(feed, check.waiting !== null, seen, older);
       const some = names.slice(0, 20).join(', ');
       const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
       if (await store.noteCheck(decidedWith(check, names, isApproved), check, act)) return names;
@@ -114,18 +117,38 @@ const isSame = (some: readonly string[], others: readonly string[]) =>
  * older rejection; but where that is what the last version was refused for, it led in a circle (2026-11-18).
  */
 function openTo(check: FeedCheck, isApproved: boolean): (readonly string[])[] {
-  const { waiting, approved, rejected } = check;
+  const { waiting, approved } = check;
   if (waiting) return [waiting];
-  const either = [refusedFor(check), approved, rejected];
-  return (isApproved ? either : [approved]).filter(names => names !== null);
+  return [isApproved ? refusedFor(check) : null, approved].filter(names => names !== null);
 }
 
-/** Nothing is decided: eight were shown, and forty others approved (2026-11-17). */
-function unseen(feed: string, isWaiting: boolean, isOther: boolean): Problem {
+/** One of the sets, or a part of what was rejected at any time. */
+function namedIn(
+  seen: readonly string[],
+  sets: readonly (readonly string[])[],
+  older: readonly string[],
+): readonly string[] | undefined {
+  const named = new Set(seen);
+  const isPart = named.size > 0 && named.isSubsetOf(new Set(older));
+  return sets.find(some => isSame(seen, some)) ?? (isPart ? [...named] : undefined);
+}
+
+/** Of names that are told in one sentence. */
+const MOST_TOLD = 20;
+
+/**
+ * Nothing is decided: eight were shown, and forty others approved (2026-11-17). Nor is all taken back that was ever
+ * rejected where the last try does not say which: a fetch that failed after a refusal made 8 names 16 (2026-11-18).
+ */
+function unseen(feed: string, isWaiting: boolean, seen: Seen, older: readonly string[]): Problem {
+  const isOther = seen !== 'any' && seen.length > 0;
   const told = isOther
     ? `other domains of ${feed} wait by now: look at them first`
     : `name the domains of ${feed} that you looked at, all that wait`;
-  const none = `no version of ${feed} waits, and what was decided is about other domains: name none to go by that`;
+  const some = older.slice(0, MOST_TOLD).join(', ') + (older.length > MOST_TOLD ? ' …' : '');
+  const rejected = `name those of the ${older.length} rejected domains that it may flag (${some}), or update it and go by what it is refused for`;
+  const way = older.length > 0 ? rejected : 'name none to go by that';
+  const none = `no version of ${feed} waits${isOther ? ', and what was decided is about other domains' : ''}: ${way}`;
   return { problem: 'unseen', detail: isWaiting ? told : none };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Feed, FeedSource, FreshSource, Packing, Snapshot } from '../core/feed.ts';
 import type { Tried } from '../core/freshness.ts';
-import { historyOf, isHeld } from '../core/history.ts';
+import { historyOf, isHeld, newerIn } from '../core/history.ts';
 import type { Store } from '../core/ports.ts';
 import { reading, takeSnapshot } from '../core/snapshot.ts';
 import { allAtOnce } from '../core/steps.ts';
@@ -54,6 +54,27 @@ export async function readInUse(feed: Feed, { store, installed, packing }: Parts
     }
   }
   return { snapshot: first, installed: first, digest, isWhole: stored === undefined };
+}
+
+/** What an operator went back from and the next version takes the place of, the newest first. */
+export async function readAside(
+  feed: Feed,
+  {
+    store,
+    packing,
+  }: { readonly store: Pick<Store, 'snapshots' | 'pastSnapshots' | 'snapshot'>; readonly packing: Packing },
+): Promise<Snapshot[]> {
+  const newer = newerIn(historyOf(feed.id, await store.snapshots(), await store.pastSnapshots()));
+  const found: Snapshot[] = [];
+  for (const { acceptedAt, digest } of newer.toReversed()) {
+    const stored = await store.snapshot(feed.id, acceptedAt);
+    try {
+      if (stored) found.push(allAtOnce(reading(feed, await packing.unpack(stored.body), digest, acceptedAt)));
+    } catch {
+      // Nobody can go forth to it either.
+    }
+  }
+  return found;
 }
 
 export function turnoverIn(next: Snapshot, inUse: Snapshot | undefined): NonNullable<Tried['turnover']> {

@@ -122,8 +122,8 @@ export function keepingFlags(
 }
 
 /**
- * The names that an operator has to look at; none where they are few, with those of the last month, those of other lists
- * included, or were approved.
+ * The names that an operator has to look at; none where they are few, with those of the last month, or were approved.
+ * `others` count too: those of other lists, and what it has withdrawn.
  */
 export function waitingIn(
   flips: readonly Flip[],
@@ -149,11 +149,20 @@ const MOST_KEPT = 1_000;
  * whoever brings five at a time has them all. Undefined where nothing speaks against it.
  */
 export function problemOf(
-  { again }: TriedOut,
-  waiting: readonly string[],
-  { id }: { id: string },
-  others: number,
+  { flips, again }: TriedOut,
+  {
+    next,
+    inUse,
+    check,
+    others,
+  }: {
+    readonly next: Snapshot;
+    readonly inUse: Snapshot | undefined;
+    readonly check: FeedCheck | undefined;
+    readonly others: readonly string[];
+  },
 ) {
+  const { id } = next.feed;
   if (again.length > 0)
     return {
       outcome: 'refused',
@@ -162,12 +171,20 @@ export function problemOf(
       waiting: [],
       again,
     } as const;
+  // What was withdrawn since counts, but is nothing that this version does: it was rejected with it (2026-11-18).
+  const lately = new Set(next.flagged.keys());
+  const still = rejectedIn(next, inUse, [...lately]);
+  const gone = lately.difference(new Set(still));
+  const waiting = waitingIn(flips, check, still, [...others, ...gone]);
   if (waiting.length === 0) return undefined;
   const fix = `"feeds approve ${id}" takes it, "feeds reject ${id}" does not`;
-  const beside = others > 0 ? `, beside ${others} that other lists flagged within a month` : '';
+  const beside = [
+    others.length > 0 ? `, beside ${others.length} that other lists flagged within a month` : '',
+    gone.size > 0 ? `, beside ${gone.size} that it flagged within a month and no longer has` : '',
+  ];
   return {
     outcome: 'waiting',
-    problem: `it would flag ${waiting.length} established names that were asked here lately${beside}: ${fix}`,
+    problem: `it would flag ${waiting.length} established names that were asked here lately${beside.join('')}: ${fix}`,
     waiting: waiting.slice(0, MOST_KEPT),
   } as const;
 }

@@ -125,7 +125,7 @@ describe('feeds update', () => {
 
     const back = await run(['feeds', 'rollback', FEED], beside());
     expect(back.stdout).toBe(
-      `${FEED} is as installed; updates leave it alone until "feeds rollback --undo"\n`,
+      `${FEED} is as installed; updates leave it alone until "feeds rollback --undo", or "feeds update ${FEED}", after which what you went back from is not kept\n`,
     );
     await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
     const undone = await runJson(['feeds', 'rollback', FEED, '--undo'], beside());

@@ -41,6 +41,26 @@ test.each<[string, Of, Of]>([
   expect(await changes(before, after)).toEqual([]);
 });
 
+test('a name below a listed one is told when that is withdrawn, and one that was withdrawn before it is cleared then', async () => {
+  expect(await changes([['cc.cd', 'x.cc.cd']], [['x.cc.cd']])).toEqual([
+    ['cleared', 'cc.cd', 'simulated'],
+    ['flagged', 'x.cc.cd', 'simulated'],
+  ]);
+  // In its place, so that whoever follows has it until then.
+  expect(await changes([['x.cc.cd']], [['cc.cd']])).toEqual([
+    ['flagged', 'x.cc.cd', 'simulated'],
+    ['flagged', 'cc.cd', 'simulated'],
+  ]);
+  const [was, is] = [await catalogOf(['cc.cd']), await catalogOf(['other.com'])];
+  const last = { id: 7, domain: 'x.cc.cd', change: 'flagged', at: NOW, feeds: ['simulated'] } as const;
+  const told = allAtOnce(comparing(was, is, NOW, new Map([[last.domain, last]])));
+  expect(told.map(({ domain, change }) => [change, domain])).toEqual([
+    ['cleared', 'cc.cd'],
+    ['flagged', 'other.com'],
+    ['cleared', 'x.cc.cd'],
+  ]);
+});
+
 test('a listed name that comes to the panel is cleared, and flagged when it leaves', async () => {
   const [out, inside]: [Of, Of] = [[['p.com']], [['p.com'], { popular: ['p.com'] }]];
   expect(await changes(out, inside)).toEqual([['cleared', 'p.com', 'simulated']]);

@@ -110,11 +110,18 @@ describe('a new version of a feed', () => {
   it('of a popularity list must name some of the largest mailbox providers', () => {
     const popular: Feed = { ...FEED, kind: 'popular' };
     const large = many(10, 'large');
-    const check = (names: readonly string[]) =>
-      problemsOf(clean(names, popular), undefined, { ...KNOWN, canaries: new Set(large) });
+    const check = (names: readonly string[], inUse?: readonly string[]) =>
+      problemsOf(clean(names, popular), inUse && clean(inUse, popular), {
+        ...{ ...KNOWN, canaries: new Set(large) },
+      });
     expect(check([...many(99), ...large.slice(0, 2)])).toEqual([]);
     expect(check([...many(99), large[0]!])).toEqual([
       'it names 1 of the 10 largest mailbox providers: not what most people use',
+    ]);
+    // Of one that was forced in without them the next is followed, and of no other.
+    expect(check([...many(99), large[0]!], many(99))).toEqual([]);
+    expect(check(many(99), [...many(99), ...large.slice(0, 2)])).toEqual([
+      'it names 0 of the 10 largest mailbox providers: not what most people use',
     ]);
   });
 
@@ -443,6 +450,25 @@ describe('a list that rotates', () => {
       (kept, names, at) => keepingNames(clean(names, ROTATING), kept, NOV + at),
       undefined,
     )!;
+
+  it('goes on with the days of a version that an operator went back from, of names that it shows', () => {
+    const aside = follow(['a.com'], ['a.com', 'b.com'], ['b.com', 'c.com']);
+    const go = (inUse: Snapshot | undefined) =>
+      keepingNames(
+        clean(['a.com', 'b.com', 'd.com'], ROTATING),
+        ...([inUse, NOV + 9, undefined, undefined, undefined, undefined, [aside]] as const),
+      );
+    for (const inUse of [undefined, follow(['a.com'])]) {
+      const { names, since, shown } = go(inUse);
+      const rows = names.map((name, at) => [name, since[at]! - NOV, shown!.days[at]]);
+      const isKept = inUse !== undefined;
+      expect(rows).toEqual([
+        ['a.com', isKept ? 0 : 9, isKept ? 2 : 1],
+        ['b.com', 1, 3],
+        ['d.com', 9, 1],
+      ]);
+    }
+  });
 
   it.each([
     [1, ['x.com']],

@@ -74,6 +74,10 @@ test('what is written out can be read again; what has ended is left out', () => 
   expect(text).toBe(`${HEAD}a.com,role,yes,"'=1+1, ""x""",,2026-11-16T00:00:01Z\n`);
   const { createdAt, ...wanted } = override;
   expect(parseOverrides(text, null, NOW)).toEqual({ overrides: [wanted], expired: 0, problems: [] });
+  // Half a second earlier it would be another one.
+  const fraction = { ...wanted, expiresAt: NOW + 1_500 };
+  const again = writtenOverrides([{ ...fraction, createdAt }], NOW);
+  expect(parseOverrides(again, null, NOW)).toMatchObject({ overrides: [fraction] });
   // An export that was kept until its line had ended.
   const later = parseOverrides(`${text}b.com,deny\n`, null, NOW + 1_000);
   expect(later).toMatchObject({ overrides: [{ domain: 'b.com' }], expired: 1, problems: [] });

@@ -79,6 +79,11 @@ test.each([
     [{ ...REJECTED, triedAt: 2 }],
   ],
   [
+    'comes beside what else waits here',
+    [check({ waiting: ['gmail.com', 'other.com'] })],
+    [{ ...REJECTED, waiting: ['other.com'] }],
+  ],
+  [
     'comes where a check went well since',
     [check({ problem: null })],
     [check({ problem: null, rejected: ['gmail.com'] })],

@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
 import { dayAt, dayText } from '../../src/core/days.ts';
-import type { Feed, Snapshot } from '../../src/core/feed.ts';
+import type { Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { makingCatalog, PANEL_SIZE } from '../../src/core/folding.ts';
+import type { FeedCheck } from '../../src/core/freshness.ts';
 import { keepingNames } from '../../src/core/gate.ts';
 import { takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { parseTables } from '../../src/core/tables.ts';
-import { approvedIn, changedIn, decidedIn, flipsOf, rejectedIn } from '../../src/core/what-if.ts';
+import {
+  approvedIn,
+  changedIn,
+  decidedIn,
+  flipsOf,
+  rejectedIn,
+  rejectedInUse,
+} from '../../src/core/what-if.ts';
 import { FEW_TABLES } from '../support/versions.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
@@ -20,6 +28,10 @@ const listOf = (names: readonly string[], facts?: Partial<Feed>, daysAgo = 0) =>
   takeSnapshot(feedOf(facts), { version: '1', names, dated: dayText(dayAt(NOW - daysAgo * DAY))! });
 const catalogIn = (...snapshots: Snapshot[]) => allAtOnce(makingCatalog(snapshots, TABLES, 'x'));
 
+const CHECK: FeedCheck = {
+  ...{ feed: 'list', triedAt: NOW, checkedAt: NOW, added: 0, removed: 0, problem: null, trouble: null },
+  ...{ waiting: null, approved: null, rejected: null, tag: null, fallback: null },
+};
 const ESTABLISHED = { isFlagged: false, isEstablished: true };
 function flagged(
   before: readonly Snapshot[],
@@ -100,5 +112,19 @@ test('what was rejected is found where a version has it, also where the one in u
   expect(approvedIn(next, inUse, ['b.com', 'c.com'])).toEqual([]);
   expect(approvedIn(next, inUse, ['b.com'])).toEqual(['b.com']);
   const guards = [inUse, next].map(({ names }) => listOf(names, { kind: 'protected' }));
-  expect(rejectedIn(guards[1]!, guards[0], decided)).toEqual(['a.com']);
+  // Nor may a list that clears names go on without them where the version in use has not got them either.
+  for (const before of [guards[0], guards[1], undefined])
+    expect(rejectedIn(guards[1]!, before, decided)).toEqual(['a.com', 'parent.org']);
+});
+
+test('what was rejected and is in use is what a list has, or leaves out where it clears names and others flag them', () => {
+  const broad = listOf(['x.com', 'y.com', 'z.com'], { id: 'broad' }, 60);
+  const check = { ...CHECK, feed: 'ours', rejected: ['x.com', 'y.com', 'unlisted.com'] };
+  const inUse = (kind: FeedKind, ...names: string[]) =>
+    rejectedInUse(catalogIn(broad, listOf(names, { id: 'ours', kind })), check, kind, NOW);
+  expect(inUse('disposable', 'x.com')).toEqual(['x.com']);
+  expect(inUse('protected', 'x.com')).toEqual(['y.com']);
+  // One that has no version in use clears nobody.
+  expect(rejectedInUse(catalogIn(broad), check, 'protected', NOW)).toEqual(['x.com', 'y.com']);
+  expect(rejectedInUse(catalogIn(broad), check, undefined, NOW)).toEqual([]);
 });

@@ -1671,6 +1671,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.swapSnapshot('castle', null, 'd3', ACT)).toBe(true);
       expect(await store.acceptSnapshot(version(5), null, ACT, { unlessHeld: true })).toBe(false);
       expect([await store.snapshot('castle'), await heads()]).toEqual([undefined, [2, 3, 4]]);
+      expect([await store.snapshot('castle', 3), await store.snapshot('castle', 9)]).toEqual([
+        ...[version(3), undefined],
+      ]);
       expect(await store.swapSnapshot('castle', version(4), null, ACT)).toBe(true);
       expect([await store.snapshot('castle'), await heads()]).toEqual([version(4), [2, 3]]);
       await store.acceptSnapshot(version(5), 'd4', ACT);

@@ -67,10 +67,14 @@ export function createSnapshots({ run }: Connections) {
   return {
     snapshots: () => run(session => headsIn(session, SNAPSHOT.name)),
     pastSnapshots: () => run(session => headsIn(session, PAST_SNAPSHOT.name)),
-    snapshot: (feed: string) =>
+    snapshot: (feed: string, past?: number) =>
       run(async (session): Promise<AcceptedSnapshot | undefined> => {
-        const statement = `SELECT ${names} FROM snapshot WHERE feed = $1`;
-        const rows = await readIn(session, BACKGROUND_MS, statement, [feed]);
+        const isPast = past !== undefined;
+        const from = isPast
+          ? 'past_snapshot WHERE feed = $1 AND accepted_at = $2'
+          : 'snapshot WHERE feed = $1';
+        const place = isPast ? [feed, past] : [feed];
+        const rows = await readIn(session, BACKGROUND_MS, `SELECT ${names} FROM ${from}`, place);
         return rows.map(SNAPSHOT.postgres.record)[0];
       }, BACKGROUND_MS),
     acceptSnapshot: (snapshot: AcceptedSnapshot, was: string | null, act: Act, where: Accepting = {}) =>

@@ -49,8 +49,13 @@ export function createSnapshots(db: DatabaseSync) {
   return {
     snapshots: () => headsIn(db, SNAPSHOT.name),
     pastSnapshots: () => headsIn(db, PAST_SNAPSHOT.name),
-    snapshot(feed: string): AcceptedSnapshot | undefined {
-      const row = db.prepare(`SELECT ${names} FROM snapshot WHERE feed = ?`).get(feed);
+    snapshot(feed: string, past?: number): AcceptedSnapshot | undefined {
+      const row =
+        past === undefined
+          ? db.prepare(`SELECT ${names} FROM snapshot WHERE feed = ?`).get(feed)
+          : db
+              .prepare(`SELECT ${names} FROM past_snapshot WHERE feed = ? AND accepted_at = ?`)
+              .get(feed, past);
       return row && SNAPSHOT.sqlite.record(row);
     },
     acceptSnapshot: (

@@ -185,7 +185,7 @@ function bulkWork(bulk: Ask) {
     sweepMark: () => bulk('sweepMark', [], NO_DEADLINE),
     markSweep: mark => bulk('markSweep', [mark], NO_DEADLINE),
     snapshots: () => bulk('snapshots', []),
-    snapshot: feed => bulk('snapshot', [feed], NO_DEADLINE),
+    snapshot: (...args) => bulk('snapshot', args, NO_DEADLINE),
     acceptSnapshot: (snapshot, was, act, where = {}) =>
       bulk('acceptSnapshot', [snapshot, was, act, where], NO_DEADLINE),
     pastSnapshots: () => bulk('pastSnapshots', []),
