@@ -15,8 +15,14 @@ interface Again {
 /** The members of its key stay: by them it is known again. */
 type Returning = Record<Exclude<keyof Guest, 'host' | 'domain'>, Again>;
 
-/** It was seen where this host is not since it was here; on the day itself it may have been met there and here. */
-const IS_ANEW = `coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_day < excluded.day, false)`;
+/**
+ * It was seen where this host is not since it was here; on the day itself it may have been met there and here. Of a guest
+ * that a list has come to name the hosts tell where it was meanwhile: nobody has said so as long as it was unlisted.
+ */
+const IS_ANEW = `(coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_day < excluded.day, false)
+  OR (guest.entry IS NULL AND excluded.entry IS NOT NULL AND EXISTS (
+    SELECT 1 FROM guest AS there
+    WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day)))`;
 
 /**
  * What is seen again takes the place of what was, but for what counts from the first sighting on. A guest that was here
@@ -103,10 +109,12 @@ export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
 
 /**
  * For `WHERE`: guests that a listed domain, seen on `day`, is no longer, or is not yet known to be again that day; those
- * that were so for a month stay. Once for each time that one goes.
+ * that were so for a month stay, and were listed for as long: `earnedBy` is a month before in terms of `earned_by`. Days
+ * before it was listed cost nobody any mail: with three of them, and one day's mail, a service in use had the customers of
+ * any hoster flagged (2026-11-18). Once for each time that one goes.
  */
-export const isGone = (day: string, monthAgo: string) =>
-  `entry IS NOT NULL AND guest.day < ${day} AND since_day > ${monthAgo} AND (elsewhere_day IS NULL OR elsewhere_day <= guest.day)`;
+export const isGone = (day: string, monthAgo: string, earnedBy: string) =>
+  `guest.day < ${day} AND (entry IS NULL OR since_day > ${monthAgo} OR guest.earned_by > ${earnedBy}) AND (elsewhere_day IS NULL OR elsewhere_day <= guest.day)`;
 
 /** What hosts of a domain's own are called follows from their address. */
 export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;

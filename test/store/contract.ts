@@ -16,7 +16,7 @@ import {
 import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import type { FeedCheck } from '../../src/core/freshness.ts';
-import { type Guest, LEARNING } from '../../src/core/guest.ts';
+import { type Guest, LEARNING, UPDATE_LAG_DAYS } from '../../src/core/guest.ts';
 import { othersIn } from '../../src/core/history.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
@@ -747,7 +747,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ]);
     });
 
-    test.each<[string, here: number[], elsewhere: number[], again: number, expected: string]>([
+    test.each<
+      [string, here: number[], elsewhere: number[], again: number, expected: string, listedOn?: number]
+    >([
       ['goes on where it was seen nowhere else', [1, 5], [], 20, '1 3 7'],
       ['begins anew where it was, for less than a month', [1, 5], [9], 20, '20 1 4'],
       ['does so each time', [1, 5, 15], [9, 16], 20, '20 1 4'],
@@ -755,11 +757,20 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ['begins anew also where it was elsewhere on that day too', [1, 5], [9, 20], 20, '20 1 4'],
       ['stays where that was after a month', [1, 5, 31], [32], 40, '1 4 7'],
       ['does not where it came back after one only', [1, 5], [9], 40, '40 1 4'],
-    ])('a listed guest %s', async (_, here, elsewhere, again, expected) => {
+      ['has the days before it was listed, where it was nowhere else', [1, 5, 12], [], 40, '1 4 7', 12],
+      ['has not where it was elsewhere since, and here not yet', [1, 5], [12], 40, '40 1 4', 10],
+      ['nor where that was long after', [1, 5], [60], 65, '65 1 4', 60],
+      ['nor where it was in the first month of the lists', [1, 5, 60], [62], 70, '70 1 4', 60],
+      ['stays where that was after it', [1, 5, 60], [91], 95, '1 4 7', 60],
+    ])('a listed guest %s', async (_, here, elsewhere, again, expected, listedOn = -100) => {
       const { store, learn } = await learning();
       const dayOf = (day: number) => new Date(Date.UTC(2026, 9, day)).toISOString().slice(0, 10);
-      const guest = (day: number, keys: number) =>
-        guests(1, { day: dayOf(day), sinceDay: dayOf(day), days: 1, swept: 0, keys });
+      const guest = (day: number, keys: number) => {
+        const seen = { day: dayOf(day), sinceDay: dayOf(day), days: 1, swept: 0 as const };
+        // As lookups have it, a week before the day of the list.
+        const listed = { keys, earnedBy: dayOf(listedOn - UPDATE_LAG_DAYS) };
+        return guests(1, day < listedOn ? { ...seen, entry: null, keys: null } : { ...seen, ...listed });
+      };
       const days = [...here, ...elsewhere, again].sort((a, b) => a - b);
       for (const day of new Set(days)) {
         // A stranger to it, and an unlisted one, are none the worse.
@@ -778,6 +789,21 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const [since, count, keys] = expected.split(' ');
       expect([one.sinceDay, one.days, one.keys]).toEqual([dayOf(Number(since)), Number(count), Number(keys)]);
       expect(groups.find(({ entries }) => entries === 's0.com')!.sinceDay).toBe('2026-01-01');
+    });
+
+    test('a guest that lists come to name begins anew where it was at another host since', async () => {
+      const { store, learn } = await learning();
+      const unlisted = { entry: null, keys: null, days: 1 };
+      const seen = (domain: string, host: string, day: string, facts: Partial<Guest> = unlisted) =>
+        learn([guestOf({ entry: domain, ...facts, host, domain, day, sinceDay: day })], [], day);
+      for (const domain of ['moved.com', 'stayed.com']) await seen(domain, 'mx.box.net', '2026-11-01');
+      await seen('moved.com', 'mx.home.net', '2026-11-05');
+      await seen('other.com', 'mx.home.net', '2026-11-05');
+      for (const domain of ['moved.com', 'stayed.com', 'other.com'])
+        await seen(domain, 'mx.box.net', '2026-11-09', { days: 1 });
+      const { groups } = (await store.listHosts(3, 1))[0]!;
+      const stays = groups.map(({ entries, sinceDay, days }) => `${entries} ${sinceDay} ${days}`);
+      expect(stays.sort()).toEqual(['moved.com other.com 2026-11-09 1', 'stayed.com 2026-11-01 2']);
     });
 
     test.each([

@@ -1,7 +1,14 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { Act } from '../../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING, MONTH_DAYS, type SeenListed } from '../../core/guest.ts';
+import {
+  type Guest,
+  type HostRecord,
+  LEARNING,
+  MONTH_DAYS,
+  type SeenListed,
+  UPDATE_LAG_DAYS,
+} from '../../core/guest.ts';
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
@@ -141,8 +148,8 @@ const TAKE = `
 
 const GO = `
   UPDATE guest SET elsewhere_day = seen.day
-  FROM unnest($1::text[], $2::text[], $3::text[]) AS seen (domain, day, month_ago)
-  WHERE guest.domain = seen.domain AND ${isGone('seen.day', 'seen.month_ago')}`;
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS seen (domain, day, month_ago, earned_by)
+  WHERE guest.domain = seen.domain AND ${isGone('seen.day', 'seen.month_ago', 'seen.earned_by')}`;
 
 /** Those that are shared already first: they take no place, and in a full table they were forgotten on day 91 (2026-11-18). */
 const SHARE = `
@@ -184,6 +191,7 @@ async function writeGuests(session: Session, guests: readonly Guest[]): Promise<
 /** They are where they were seen, and no longer elsewhere. */
 async function leaveAll(session: Session, listed: readonly SeenListed[]): Promise<void> {
   const days = listed.map(seen => seen.day);
-  const monthsAgo = days.map(one => daysBefore(one, MONTH_DAYS));
-  await session.query(GO, [listed.map(({ domain }) => domain), days, monthsAgo]);
+  const before = (count: number) => days.map(one => daysBefore(one, count));
+  const monthsAgo = [before(MONTH_DAYS), before(MONTH_DAYS + UPDATE_LAG_DAYS)];
+  await session.query(GO, [listed.map(({ domain }) => domain), days, ...monthsAgo]);
 }

@@ -2,7 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { type Guest, LEARNING, MONTH_DAYS, mostInnocents, type SeenListed } from '../../core/guest.ts';
+import {
+  type Guest,
+  LEARNING,
+  MONTH_DAYS,
+  mostInnocents,
+  type SeenListed,
+  UPDATE_LAG_DAYS,
+} from '../../core/guest.ts';
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
@@ -133,8 +140,12 @@ function sweepsOn(db: DatabaseSync) {
 
 /** They are where they were seen, and no longer elsewhere. */
 function leaveAll(db: DatabaseSync, listed: readonly SeenListed[]): void {
-  const leave = db.prepare(`UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?2', '?3')}`);
-  inChunks(db, listed, ({ domain, day }) => void leave.run(domain, day, daysBefore(day, MONTH_DAYS)));
+  const leave = db.prepare(
+    `UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?2', '?3', '?4')}`,
+  );
+  inChunks(db, listed, ({ domain, day }) => {
+    leave.run(domain, day, daysBefore(day, MONTH_DAYS), daysBefore(day, MONTH_DAYS + UPDATE_LAG_DAYS));
+  });
 }
 
 function sharedIn(db: DatabaseSync): number {
