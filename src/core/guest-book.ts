@@ -73,10 +73,10 @@ export class GuestBook {
   putBack({ guests, shared, listed }: Page): void {
     for (const guest of guests) this.#add(guest);
     for (const name of shared) this.#shared.add(name);
-    for (const { domain, day } of listed) this.#seeListed(domain, day);
+    for (const seen of listed) this.#seeListed(seen);
   }
 
-  #seeListed(domain: string, day: string): void {
+  #seeListed({ domain, day }: SeenListed): void {
     const before = this.#listed.get(domain) ?? '';
     if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, before > day ? before : day);
   }
@@ -88,7 +88,8 @@ export class GuestBook {
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;
-    if (isListed && learnable.length === 0) this.#seeListed(guest.domain, guest.day);
+    // Beside or before a host of a provider's it is not only where it was: one more that is nowhere must not hide that.
+    if (isListed && (others.length > 0 || exchanges.length === 0)) this.#seeListed(guest);
     const isFirst = ({ preference }: Exchange) => preference === exchanges[0]!.preference;
     for (const exchange of others.slice(0, LEARNING.mostExchanges)) {
       const { host } = exchange;
@@ -153,12 +154,14 @@ export class GuestBook {
         if (found.length > 0 && (this.#addresses.age(exchange.host) ?? 0) > OLD_MS) return;
         at.set(exchange.host, found);
         if (found.length === 0) isNowhere();
+        // Also where nobody is to blame: a service with three servers was elsewhere on 29 days of 33, of which nobody knew,
+        // and had the customers of a hoster flagged by the other four (2026-11-18).
+        else this.#seeListed(visitor.guest);
         const there = alike.filter(({ host }) => known(host)?.length !== 0);
         for (const one of left) {
           const addresses = at.get(one.host) ?? [];
           if (addresses.length === 0 || !hasHalf(one, there, known)) continue;
           left.delete(one);
-          this.#seeListed(visitor.guest.domain, visitor.guest.day);
           this.#addAt(one.host, blamedAt(addresses), visitor);
         }
       };
