@@ -437,6 +437,28 @@ describe('an unlisted domain on learned hosts', () => {
     }
   });
 
+  it("is flagged by listed names below suffixes that have never moved, though others' below these are elsewhere", async () => {
+    const suffixes = ['mooo.com', 'us.to', 'chickenkiller.com', 'duckdns.org'];
+    const at = (name: string, where: string) =>
+      suffixes.map(suffix => ({ ...one(`${name}.${suffix}`, where), listed: true }));
+    const burners = [...at('burn1', host), ...at('burn2', host)];
+    const strangers = at('other', 'mx.else.net');
+    const fresh = one('fresh.com', host);
+    zone({ [host]: '5.61.1.1', 'mx.else.net': '5.61.1.2' }, [...burners, ...strangers, fresh]);
+    const world = await enter([...burners, ...strangers, fresh]);
+    // Listed names are answered before DNS is: the second time their hosts are known.
+    const twice = async (sites: readonly Site[]) => {
+      for (let round = 0; round < 2; round++) await ask(world, sites);
+    };
+    await twice(burners);
+    await within(30, time, async () => {
+      await twice(strangers);
+      time.now += DAY_MS;
+      await twice(burners);
+    });
+    expect((await world.judge('fresh.com')).reason).toBe('disposable');
+  });
+
   it('is flagged by the first twenty of the exchanges that are tried first', async () => {
     const hosts = [host, ...Array.from({ length: 24 }, (_, at) => `mx.box${at}.net`)];
     const world = await swept(Object.fromEntries(hosts.map(name => [name, '5.61.1.1'])), listedAt(host, 12));

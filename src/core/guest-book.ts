@@ -47,11 +47,11 @@ type Asked = Pick<AddressBook, 'fresh' | 'want' | 'age'>;
 export class GuestBook {
   readonly #addresses: Asked;
   readonly #barred: Barred;
-  /** By host and domain, so that each is written once. */
+  /** By host, domain and registered name, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
-  /** To the day on which it was. */
-  #listed = new Map<string, string>();
+  /** By domain and registered name, the last sighting. */
+  #listed = new Map<string, SeenListed>();
 
   constructor(addresses: Asked, barred: Barred) {
     this.#addresses = addresses;
@@ -61,8 +61,11 @@ export class GuestBook {
   /** What stands in it, once; undefined when there is nothing. */
   turn(): Page | undefined {
     if (this.#guests.size + this.#shared.size + this.#listed.size === 0) return undefined;
-    const listed = [...this.#listed].map(([domain, day]) => ({ domain, day }));
-    const page = { guests: [...this.#guests.values()], shared: [...this.#shared], listed };
+    const page = {
+      guests: [...this.#guests.values()],
+      shared: [...this.#shared],
+      listed: [...this.#listed.values()],
+    };
     this.#guests = new Map();
     this.#shared = new Set();
     this.#listed = new Map();
@@ -76,9 +79,10 @@ export class GuestBook {
     for (const seen of listed) this.#seeListed(seen);
   }
 
-  #seeListed({ domain, day }: SeenListed): void {
-    const before = this.#listed.get(domain) ?? '';
-    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, before > day ? before : day);
+  #seeListed({ domain, registered, day }: SeenListed): void {
+    const who = `${domain} ${registered}`;
+    const before = this.#listed.get(who)?.day ?? '';
+    if (this.#listed.size < MOST_GUESTS && before < day) this.#listed.set(who, { domain, registered, day });
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
@@ -193,7 +197,8 @@ export class GuestBook {
   }
 
   #add(guest: Guest): void {
-    const at = `${guest.host} ${guest.domain}`;
+    // Listed names below a suffix are strangers' of each other; the store knows which of them it has there.
+    const at = `${guest.host} ${guest.domain} ${guest.entry === null ? null : guest.registered}`;
     const before = this.#guests.get(at);
     if (before) this.#guests.set(at, seenAgain(before, guest));
     else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);

@@ -140,10 +140,7 @@ export interface Guest {
 }
 
 /** A listed domain that was seen on a day, on hosts that may be learned or not. */
-export interface SeenListed {
-  readonly domain: string;
-  readonly day: string;
-}
+export type SeenListed = Pick<Guest, 'domain' | 'registered' | 'day'>;
 
 /** 0: callers have seen it. 1: a sweep has. 2: callers have, and lists that were fresh did not name it. */
 export type Swept = 0 | 1 | 2;

@@ -42,7 +42,7 @@ function unlisted(domain: string, day = DAY): Visitor {
 
 const exchanges = (...hosts: string[]) => hosts.map((host, preference) => ({ host, preference }));
 const hostsIn = (book: GuestBook) => book.turn()?.guests.map(({ host }) => host);
-const SEEN = [{ domain: 'burner.com', day: DAY }];
+const SEEN = [{ domain: 'burner.com', registered: null, day: DAY }];
 
 describe('a guest', () => {
   it('is written under its host, the domain of hosts and the addresses, and once', () => {

@@ -780,7 +780,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ];
         if (day === 1) await learn(others, [], dayOf(day));
         if (elsewhere.includes(day))
-          await store.learn([], [], dayOf(day), SINCE, [{ domain: 'd0.com', day: dayOf(day) }]);
+          await store.learn([], [], dayOf(day), SINCE, [
+            { domain: 'd0.com', registered: null, day: dayOf(day) },
+          ]);
         const keys = day === again ? 0b0100 : 0b0011;
         if (here.includes(day) || day === again) await learn(guest(day, keys), [], dayOf(day));
       }
@@ -804,6 +806,40 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const { groups } = (await store.listHosts(3, 1))[0]!;
       const stays = groups.map(({ entries, sinceDay, days }) => `${entries} ${sinceDay} ${days}`);
       expect(stays.sort()).toEqual(['moved.com other.com 2026-11-09 1', 'stayed.com 2026-11-01 2']);
+    });
+
+    test.each<[string, here: string[], elsewhere: string, expected: string]>([
+      ['stays though others below it are elsewhere', ['1 a', '5 a', '9 a'], '7 b', 'a 1 9 3 1'],
+      ['begins anew where it was itself', ['1 a', '5 a', '9 a'], '7 a', 'a 9 9 1 1'],
+      ['has nothing of others at its host', ['1 a', '5 b', '9 a b', '11 b a', '12 b'], '', 'a 1 11 3 1'],
+      ['makes room for another once it was elsewhere', ['1 a', '5 a', '9 b'], '7 a', 'b 9 9 1 2'],
+      ['and once it was not seen for a fortnight', ['1 a', '14 b', '15 b', '20 a b'], '', 'b 15 20 2 2'],
+    ])('a listed name below a suffix %s', async (_, here, elsewhere, expected) => {
+      const { store, learn } = await learning();
+      const dayOf = (day: string) => `2026-11-${day.padStart(2, '0')}`;
+      const domain = '*.gr.com';
+      const guest = (day: string, name: string) => {
+        const entry = `${name}.gr.com`;
+        const seen = { day: dayOf(day), sinceDay: dayOf(day), days: 1, keys: name === 'a' ? 1 : 2 };
+        return guestOf({ host: 'mx.box.net', domain, entry, registered: entry, ...seen });
+      };
+      const [left, who] = elsewhere.split(' ');
+      for (const [day, ...names] of here.map(one => one.split(' ') as [string, ...string[]])) {
+        if (left && Number(left) < Number(day))
+          await store.learn([], [], dayOf(left), SINCE, [
+            { domain, registered: `${who}.gr.com`, day: dayOf(left) },
+          ]);
+        await learn(
+          names.map(name => guest(day, name)),
+          [],
+          dayOf(day),
+        );
+      }
+      const [name, since, last, days, keys] = expected.split(' ');
+      const stay = { sinceDay: dayOf(since!), lastDay: dayOf(last!), days: Number(days), keys: Number(keys) };
+      expect((await store.listHosts(1, 1))[0]!.groups).toMatchObject([
+        { entries: `${name}.gr.com`, ...stay },
+      ]);
     });
 
     test.each([

@@ -42,7 +42,7 @@ function guestWriter(db: DatabaseSync): (guests: readonly Guest[]) => void {
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
     INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places})
-    ${returned(day => `date(${day}, '+1 day')`)}`);
+    ${returned((day, days) => `date(${day}, '+${days} day')`)}`);
   const countHosts = db.prepare('SELECT count(*) AS n FROM guest WHERE domain = ?');
   const leave = db.prepare(`DELETE FROM guest WHERE (host, domain) IN (${inTooMany('domain = ?')})`);
 
@@ -141,10 +141,11 @@ function sweepsOn(db: DatabaseSync) {
 /** They are where they were seen, and no longer elsewhere. */
 function leaveAll(db: DatabaseSync, listed: readonly SeenListed[]): void {
   const leave = db.prepare(
-    `UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?2', '?3', '?4')}`,
+    `UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?5', '?2', '?3', '?4')}`,
   );
-  inChunks(db, listed, ({ domain, day }) => {
-    leave.run(domain, day, daysBefore(day, MONTH_DAYS), daysBefore(day, MONTH_DAYS + UPDATE_LAG_DAYS));
+  inChunks(db, listed, ({ domain, registered, day }) => {
+    const before = [MONTH_DAYS, MONTH_DAYS + UPDATE_LAG_DAYS].map(days => daysBefore(day, days));
+    leave.run(domain, day, ...before, registered);
   });
 }
 
