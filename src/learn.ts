@@ -113,8 +113,9 @@ class Learner implements Learn {
   }
 
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void {
-    // A listed name without exchanges tells nothing: many are parked now, where innocents are too.
-    const tells = mail.state === 'mx' || mail.state === (listed === null ? 'implicit_mx' : 'not_asked');
+    // A listed name without exchanges tells only that it is no longer where it was: many are parked now, where innocents are.
+    const tells =
+      mail.state === 'mx' || mail.state === 'implicit_mx' || (listed !== null && mail.state === 'not_asked');
     // Whoever is asked for less often than its answer is fresh is met by an old one every time, and a new one is on its way.
     const isOnItsWay = mail.stale && listed !== null;
     if (!tells || (mail.stale && !isOnItsWay)) return;

@@ -437,6 +437,28 @@ describe('an unlisted domain on learned hosts', () => {
     }
   });
 
+  it("is flagged by listed names below suffixes that have never moved, though others' below these are elsewhere", async () => {
+    const suffixes = ['mooo.com', 'us.to', 'chickenkiller.com', 'duckdns.org'];
+    const at = (name: string, where: string) =>
+      suffixes.map(suffix => ({ ...one(`${name}.${suffix}`, where), listed: true }));
+    const burners = [...at('burn1', host), ...at('burn2', host)];
+    const strangers = at('other', 'mx.else.net');
+    const fresh = one('fresh.com', host);
+    zone({ [host]: '5.61.1.1', 'mx.else.net': '5.61.1.2' }, [...burners, ...strangers, fresh]);
+    const world = await enter([...burners, ...strangers, fresh]);
+    // Listed names are answered before DNS is: the second time their hosts are known.
+    const twice = async (sites: readonly Site[]) => {
+      for (let round = 0; round < 2; round++) await ask(world, sites);
+    };
+    await twice(burners);
+    await within(30, time, async () => {
+      await twice(strangers);
+      time.now += DAY_MS;
+      await twice(burners);
+    });
+    expect((await world.judge('fresh.com')).reason).toBe('disposable');
+  });
+
   it('is flagged by the first twenty of the exchanges that are tried first', async () => {
     const hosts = [host, ...Array.from({ length: 24 }, (_, at) => `mx.box${at}.net`)];
     const world = await swept(Object.fromEntries(hosts.map(name => [name, '5.61.1.1'])), listedAt(host, 12));
@@ -604,6 +626,48 @@ describe('what is not learned', () => {
       expect(await flagged(world, 'fresh.com')).toBe(false);
     }
   });
+
+  const three = ['mx.home0.net', 'mx.home1.net', 'mx.home2.net'];
+  const homes: Readonly<Record<string, (name: string) => NonNullable<Zone['records']>>> = {
+    'one server': name => [mx(name, 10, three[0]!)],
+    'three servers': name => three.map(host => mx(name, 10, host)),
+    'an address and no exchange': name => [a(name, '5.61.1.9')],
+    "a provider's, and one behind it that is nowhere": name => [
+      mx(name, 10, 'aspmx.l.google.com'),
+      mx(name, 20, 'mx.nowhere.net'),
+    ],
+  };
+  const FOUR_DAYS = { here: [0, 11, 22, 33], atHome: [1, 12, 23], listedOn: 0 };
+  const UNLISTED = { here: [0, 1, 2, 50], atHome: [3, 20, 30, 40], listedOn: 10 };
+  const LATELY = { here: [0, 1, 2, 40, 71], atHome: [3, 20, 30, 41, 60], listedOn: 40 };
+  it.each([
+    ['before lists named them, and on one day since', 'one server', UNLISTED],
+    ['before lists named them, and on two days of the month since', 'one server', LATELY],
+    ...Object.keys(homes).map(home => ['on four days of a month', home, FOUR_DAYS] as const),
+  ] as const)(
+    'a host that domains in use were pointed at %s, and received by %s in between',
+    async (_, home, { here, atHome, listedOn }) => {
+      const host = 'mx.hoster.net';
+      const mine = listedAt(host, 5).map(site => ({ ...site, late: listedOn > 0 }));
+      const start = time.now;
+      for (const [index, name] of [...three, 'aspmx.l.google.com'].entries())
+        dns.zones.set(name, { records: [a(name, `5.62.${index}.1`)] });
+      zone({ [host]: '5.61.1.1' }, [one('fresh.com', host)]);
+      const world = await enter([...mine, one('fresh.com', host)]);
+      for (const day of [...here, ...atHome].sort((one, other) => one - other)) {
+        time.now = start + day * DAY_MS;
+        await world.update(day >= listedOn);
+        if (here.includes(day)) zone({}, mine);
+        else for (const { name } of mine) dns.zones.set(name, { records: homes[home]!(name) });
+        // Listed names are answered before DNS is: the second time their hosts are known.
+        for (let round = 0; round < 2; round++) await ask(world, mine);
+        expect([day, await flagged(world, 'fresh.com')]).toEqual([day, false]);
+      }
+      expect(await store.listHosts(5, 10)).toContainEqual(
+        expect.objectContaining({ name: host, flagged: 5 }),
+      );
+    },
+  );
 
   /** Names that an update lists, seen by one key so many days before, a third of them at a time. */
   async function listedLater(days: number, apart: number, facts: Partial<Site> = {}) {

@@ -47,11 +47,11 @@ type Asked = Pick<AddressBook, 'fresh' | 'want' | 'age'>;
 export class GuestBook {
   readonly #addresses: Asked;
   readonly #barred: Barred;
-  /** By host and domain, so that each is written once. */
+  /** By host, domain and registered name, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
-  /** To the day on which it was. */
-  #listed = new Map<string, string>();
+  /** By domain and registered name, the last sighting. */
+  #listed = new Map<string, SeenListed>();
 
   constructor(addresses: Asked, barred: Barred) {
     this.#addresses = addresses;
@@ -61,8 +61,11 @@ export class GuestBook {
   /** What stands in it, once; undefined when there is nothing. */
   turn(): Page | undefined {
     if (this.#guests.size + this.#shared.size + this.#listed.size === 0) return undefined;
-    const listed = [...this.#listed].map(([domain, day]) => ({ domain, day }));
-    const page = { guests: [...this.#guests.values()], shared: [...this.#shared], listed };
+    const page = {
+      guests: [...this.#guests.values()],
+      shared: [...this.#shared],
+      listed: [...this.#listed.values()],
+    };
     this.#guests = new Map();
     this.#shared = new Set();
     this.#listed = new Map();
@@ -73,12 +76,13 @@ export class GuestBook {
   putBack({ guests, shared, listed }: Page): void {
     for (const guest of guests) this.#add(guest);
     for (const name of shared) this.#shared.add(name);
-    for (const { domain, day } of listed) this.#seeListed(domain, day);
+    for (const seen of listed) this.#seeListed(seen);
   }
 
-  #seeListed(domain: string, day: string): void {
-    const before = this.#listed.get(domain) ?? '';
-    if (this.#listed.size < MOST_GUESTS) this.#listed.set(domain, before > day ? before : day);
+  #seeListed({ domain, registered, day }: SeenListed): void {
+    const who = `${domain} ${registered}`;
+    const before = this.#listed.get(who)?.day ?? '';
+    if (this.#listed.size < MOST_GUESTS && before < day) this.#listed.set(who, { domain, registered, day });
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
@@ -88,7 +92,8 @@ export class GuestBook {
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;
-    if (isListed && learnable.length === 0) this.#seeListed(guest.domain, guest.day);
+    // Beside or before a host of a provider's it is not only where it was: one more that is nowhere must not hide that.
+    if (isListed && (others.length > 0 || exchanges.length === 0)) this.#seeListed(guest);
     const isFirst = ({ preference }: Exchange) => preference === exchanges[0]!.preference;
     for (const exchange of others.slice(0, LEARNING.mostExchanges)) {
       const { host } = exchange;
@@ -153,12 +158,14 @@ export class GuestBook {
         if (found.length > 0 && (this.#addresses.age(exchange.host) ?? 0) > OLD_MS) return;
         at.set(exchange.host, found);
         if (found.length === 0) isNowhere();
+        // Also where nobody is to blame: a service with three servers was elsewhere on 29 days of 33, of which nobody knew,
+        // and had the customers of a hoster flagged by the other four (2026-11-18).
+        else this.#seeListed(visitor.guest);
         const there = alike.filter(({ host }) => known(host)?.length !== 0);
         for (const one of left) {
           const addresses = at.get(one.host) ?? [];
           if (addresses.length === 0 || !hasHalf(one, there, known)) continue;
           left.delete(one);
-          this.#seeListed(visitor.guest.domain, visitor.guest.day);
           this.#addAt(one.host, blamedAt(addresses), visitor);
         }
       };
@@ -190,7 +197,8 @@ export class GuestBook {
   }
 
   #add(guest: Guest): void {
-    const at = `${guest.host} ${guest.domain}`;
+    // Listed names below a suffix are strangers' of each other; the store knows which of them it has there.
+    const at = `${guest.host} ${guest.domain} ${guest.entry === null ? null : guest.registered}`;
     const before = this.#guests.get(at);
     if (before) this.#guests.set(at, seenAgain(before, guest));
     else if (this.#guests.size < MOST_GUESTS) this.#guests.set(at, guest);

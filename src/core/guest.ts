@@ -131,19 +131,19 @@ export interface Guest {
    */
   readonly via: string | null;
   /**
-   * A listed one was seen on this day where this host is not: what was no month here by then begins anew. The store finds
-   * that.
+   * A listed one was seen on this day where this host is not: what was no month here by then, or not listed for one, begins
+   * anew. The store finds that.
    */
   readonly elsewhereDay: string | null;
-  /** Where `domain` is a suffix that many share: the registered name below it by which it came. Stays as it was first. */
+  /**
+   * Where `domain` is a suffix that many share: the registered name below it by which it came. Stays as it was first, of
+   * listed ones until another takes its place (store/guests.ts).
+   */
   readonly registered: string | null;
 }
 
 /** A listed domain that was seen on a day, on hosts that may be learned or not. */
-export interface SeenListed {
-  readonly domain: string;
-  readonly day: string;
-}
+export type SeenListed = Pick<Guest, 'domain' | 'registered' | 'day'>;
 
 /** 0: callers have seen it. 1: a sweep has. 2: callers have, and lists that were fresh did not name it. */
 export type Swept = 0 | 1 | 2;

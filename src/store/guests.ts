@@ -1,6 +1,13 @@
 /** Parts of statements about guests that both stores make alike. */
 
-import { ESTABLISHED_DAYS, type Guest, type GuestGroup, LEARNING, STAYING_DAYS } from '../core/guest.ts';
+import {
+  ESTABLISHED_DAYS,
+  type Guest,
+  type GuestGroup,
+  LEARNING,
+  STAYING_DAYS,
+  WEEK_DAYS,
+} from '../core/guest.ts';
 import { GUEST } from './columns.ts';
 import { columnName } from './table.ts';
 
@@ -15,8 +22,29 @@ interface Again {
 /** The members of its key stay: by them it is known again. */
 type Returning = Record<Exclude<keyof Guest, 'host' | 'domain'>, Again>;
 
-/** It was seen where this host is not since it was here; on the day itself it may have been met there and here. */
-const IS_ANEW = `coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_day < excluded.day, false)`;
+/** So many days after the last sighting a listed name below a suffix holds its place against another: two sweeps. */
+const HELD_DAYS = 2 * WEEK_DAYS;
+
+/** A day and so many, as a store says it. */
+type DaysAfter = (day: string, days: number) => string;
+
+/**
+ * Of the listed names below a suffix that are received at one host one stands for all. Each is a stranger to the others: it
+ * has neither their days nor their keys, and is not elsewhere because they are, by which names that had never moved were
+ * not found (2026-11-18).
+ */
+const IS_ANOTHERS = `(excluded.entry IS NOT NULL AND coalesce(guest.registered <> excluded.registered, false))`;
+const isHeld = (after: DaysAfter) =>
+  `${IS_ANOTHERS} AND coalesce(guest.elsewhere_day, '') <= guest.day AND ${after('guest.day', HELD_DAYS)} > excluded.day`;
+
+/**
+ * It was seen where this host is not since it was here; on the day itself it may have been met there and here. Of a guest
+ * that a list has come to name the hosts tell where it was meanwhile: nobody has said so as long as it was unlisted.
+ */
+const IS_ANEW = `(${IS_ANOTHERS} OR coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_day < excluded.day, false)
+  OR (guest.entry IS NULL AND excluded.entry IS NOT NULL AND EXISTS (
+    SELECT 1 FROM guest AS there
+    WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day)))`;
 
 /**
  * What is seen again takes the place of what was, but for what counts from the first sighting on. A guest that was here
@@ -24,10 +52,10 @@ const IS_ANEW = `coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_da
  * forgotten here. Who writes yesterday after another wrote today, around midnight, takes no day back: each such pair counted
  * as one more day, so that one night was four (2026-11-18). A day further ahead was a wrong clock's.
  */
-const again = (dayAfter: (day: string) => string): Returning => ({
+const again = (after: DaysAfter): Returning => ({
   entry: { becomes: 'excluded.entry', isNew: "coalesce(guest.entry, '') <> coalesce(excluded.entry, '')" },
   day: {
-    becomes: `CASE WHEN guest.day = ${dayAfter('excluded.day')} THEN guest.day ELSE excluded.day END`,
+    becomes: `CASE WHEN guest.day = ${after('excluded.day', 1)} THEN guest.day ELSE excluded.day END`,
     isNew: 'guest.day <> excluded.day',
   },
   sinceDay: {
@@ -57,22 +85,22 @@ const again = (dayAfter: (day: string) => string): Returning => ({
         ELSE coalesce(guest.swept = 2 AND guest.since_day <= excluded.earned_by, false) END END`,
   },
   via: {
-    becomes: 'coalesce(guest.via, excluded.via)',
+    becomes: `coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.via END, excluded.via)`,
     isNew: 'guest.via IS NULL AND excluded.via IS NOT NULL',
   },
   elsewhereDay: { becomes: 'guest.elsewhere_day' },
   registered: {
-    becomes: 'coalesce(guest.registered, excluded.registered)',
+    becomes: `coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.registered END, excluded.registered)`,
     isNew: 'guest.registered IS NULL AND excluded.registered IS NOT NULL',
   },
 });
 
-/** Behind `INSERT`, where most sightings of a day say nothing new; `dayAfter` is how a store says the day after another. */
-export function returned(dayAfter: (day: string) => string): string {
-  const members = Object.entries(again(dayAfter));
+/** Behind `INSERT`, where most sightings of a day say nothing new. */
+export function returned(after: DaysAfter): string {
+  const members = Object.entries(again(after));
   const set = members.map(([member, { becomes }]) => `${columnName(member)} = ${becomes}`).join(', ');
   const changed = members.flatMap(([, { isNew }]) => isNew ?? []).join(' OR ');
-  return `ON CONFLICT (${GUEST.key}) DO UPDATE SET ${set} WHERE ${changed}`;
+  return `ON CONFLICT (${GUEST.key}) DO UPDATE SET ${set} WHERE (${changed}) AND NOT (${isHeld(after)})`;
 }
 
 /** Guests that weigh the same: what no weight depends on is left out, so that they are few groups. */
@@ -102,11 +130,13 @@ export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
   .join(', ');
 
 /**
- * For `WHERE`: guests that a listed domain, seen on `day`, is no longer, or is not yet known to be again that day; those
- * that were so for a month stay. Once for each time that one goes.
+ * For `WHERE`: guests that a listed domain, by the name `registered` seen on `day`, is no longer, or is not yet known to be again that day; those
+ * that were so for a month stay, and were listed for as long: `earnedBy` is a month before in terms of `earned_by`. Days
+ * before it was listed cost nobody any mail: with three of them, and one day's mail, a service in use had the customers of
+ * any hoster flagged (2026-11-18). Once for each time that one goes.
  */
-export const isGone = (day: string, monthAgo: string) =>
-  `entry IS NOT NULL AND guest.day < ${day} AND since_day > ${monthAgo} AND (elsewhere_day IS NULL OR elsewhere_day <= guest.day)`;
+export const isGone = (registered: string, day: string, monthAgo: string, earnedBy: string) =>
+  `coalesce(guest.registered = ${registered}, true) AND guest.day < ${day} AND (entry IS NULL OR since_day > ${monthAgo} OR guest.earned_by > ${earnedBy}) AND (elsewhere_day IS NULL OR elsewhere_day <= guest.day)`;
 
 /** What hosts of a domain's own are called follows from their address. */
 export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;

@@ -42,7 +42,7 @@ function unlisted(domain: string, day = DAY): Visitor {
 
 const exchanges = (...hosts: string[]) => hosts.map((host, preference) => ({ host, preference }));
 const hostsIn = (book: GuestBook) => book.turn()?.guests.map(({ host }) => host);
-const SEEN = [{ domain: 'burner.com', day: DAY }];
+const SEEN = [{ domain: 'burner.com', registered: null, day: DAY }];
 
 describe('a guest', () => {
   it('is written under its host, the domain of hosts and the addresses, and once', () => {
@@ -96,10 +96,19 @@ describe('a guest', () => {
   it('that is listed is told wherever it was seen, so that it is no longer where it was', () => {
     const { book, later } = opened();
     const seen = (...hosts: string[]) => {
-      book.enter(visitor('burner.com'), exchanges(...hosts), catalog);
-      later({ 'mx.box.net': ['5.61.1.1'], 'aspmx.l.google.com': ['142.250.1.26'] });
+      const alike = hosts.map(host => ({ host, preference: 10 }));
+      book.enter(visitor('burner.com'), alike, catalog);
+      later({
+        'mx.box.net': ['5.61.1.1'],
+        'aspmx.l.google.com': ['142.250.1.26'],
+        'mx.two.net': ['5.61.1.2'],
+        'mx.three.net': ['5.61.1.3'],
+      });
       return book.turn()?.listed;
     };
+    // Also where nobody gets half of its mail, and beside a provider's where nobody knows where that is.
+    expect(seen('mx.box.net', 'mx.two.net', 'mx.three.net')).toEqual(SEEN);
+    expect(seen('aspmx.l.google.com', 'mx.nobody-answers.net')).toEqual(SEEN);
     expect([seen('mx.box.net'), seen('aspmx.l.google.com'), seen()]).toEqual([SEEN, SEEN, SEEN]);
     // Nobody knows where that is: it may be where it was.
     expect(seen('mx.nobody-answers.net')).toBeUndefined();

@@ -16,7 +16,7 @@ import {
 import { newLastSecret } from '../../src/core/door.ts';
 import type { AcceptedSnapshot } from '../../src/core/feed.ts';
 import type { FeedCheck } from '../../src/core/freshness.ts';
-import { type Guest, LEARNING } from '../../src/core/guest.ts';
+import { type Guest, LEARNING, UPDATE_LAG_DAYS } from '../../src/core/guest.ts';
 import { othersIn } from '../../src/core/history.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
 import type { Lease } from '../../src/core/lease.ts';
@@ -747,7 +747,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ]);
     });
 
-    test.each<[string, here: number[], elsewhere: number[], again: number, expected: string]>([
+    test.each<
+      [string, here: number[], elsewhere: number[], again: number, expected: string, listedOn?: number]
+    >([
       ['goes on where it was seen nowhere else', [1, 5], [], 20, '1 3 7'],
       ['begins anew where it was, for less than a month', [1, 5], [9], 20, '20 1 4'],
       ['does so each time', [1, 5, 15], [9, 16], 20, '20 1 4'],
@@ -755,11 +757,20 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ['begins anew also where it was elsewhere on that day too', [1, 5], [9, 20], 20, '20 1 4'],
       ['stays where that was after a month', [1, 5, 31], [32], 40, '1 4 7'],
       ['does not where it came back after one only', [1, 5], [9], 40, '40 1 4'],
-    ])('a listed guest %s', async (_, here, elsewhere, again, expected) => {
+      ['has the days before it was listed, where it was nowhere else', [1, 5, 12], [], 40, '1 4 7', 12],
+      ['has not where it was elsewhere since, and here not yet', [1, 5], [12], 40, '40 1 4', 10],
+      ['nor where that was long after', [1, 5], [60], 65, '65 1 4', 60],
+      ['nor where it was in the first month of the lists', [1, 5, 60], [62], 70, '70 1 4', 60],
+      ['stays where that was after it', [1, 5, 60], [91], 95, '1 4 7', 60],
+    ])('a listed guest %s', async (_, here, elsewhere, again, expected, listedOn = -100) => {
       const { store, learn } = await learning();
       const dayOf = (day: number) => new Date(Date.UTC(2026, 9, day)).toISOString().slice(0, 10);
-      const guest = (day: number, keys: number) =>
-        guests(1, { day: dayOf(day), sinceDay: dayOf(day), days: 1, swept: 0, keys });
+      const guest = (day: number, keys: number) => {
+        const seen = { day: dayOf(day), sinceDay: dayOf(day), days: 1, swept: 0 as const };
+        // As lookups have it, a week before the day of the list.
+        const listed = { keys, earnedBy: dayOf(listedOn - UPDATE_LAG_DAYS) };
+        return guests(1, day < listedOn ? { ...seen, entry: null, keys: null } : { ...seen, ...listed });
+      };
       const days = [...here, ...elsewhere, again].sort((a, b) => a - b);
       for (const day of new Set(days)) {
         // A stranger to it, and an unlisted one, are none the worse.
@@ -769,7 +780,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         ];
         if (day === 1) await learn(others, [], dayOf(day));
         if (elsewhere.includes(day))
-          await store.learn([], [], dayOf(day), SINCE, [{ domain: 'd0.com', day: dayOf(day) }]);
+          await store.learn([], [], dayOf(day), SINCE, [
+            { domain: 'd0.com', registered: null, day: dayOf(day) },
+          ]);
         const keys = day === again ? 0b0100 : 0b0011;
         if (here.includes(day) || day === again) await learn(guest(day, keys), [], dayOf(day));
       }
@@ -778,6 +791,55 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const [since, count, keys] = expected.split(' ');
       expect([one.sinceDay, one.days, one.keys]).toEqual([dayOf(Number(since)), Number(count), Number(keys)]);
       expect(groups.find(({ entries }) => entries === 's0.com')!.sinceDay).toBe('2026-01-01');
+    });
+
+    test('a guest that lists come to name begins anew where it was at another host since', async () => {
+      const { store, learn } = await learning();
+      const unlisted = { entry: null, keys: null, days: 1 };
+      const seen = (domain: string, host: string, day: string, facts: Partial<Guest> = unlisted) =>
+        learn([guestOf({ entry: domain, ...facts, host, domain, day, sinceDay: day })], [], day);
+      for (const domain of ['moved.com', 'stayed.com']) await seen(domain, 'mx.box.net', '2026-11-01');
+      await seen('moved.com', 'mx.home.net', '2026-11-05');
+      await seen('other.com', 'mx.home.net', '2026-11-05');
+      for (const domain of ['moved.com', 'stayed.com', 'other.com'])
+        await seen(domain, 'mx.box.net', '2026-11-09', { days: 1 });
+      const { groups } = (await store.listHosts(3, 1))[0]!;
+      const stays = groups.map(({ entries, sinceDay, days }) => `${entries} ${sinceDay} ${days}`);
+      expect(stays.sort()).toEqual(['moved.com other.com 2026-11-09 1', 'stayed.com 2026-11-01 2']);
+    });
+
+    test.each<[string, here: string[], elsewhere: string, expected: string]>([
+      ['stays though others below it are elsewhere', ['1 a', '5 a', '9 a'], '7 b', 'a 1 9 3 1'],
+      ['begins anew where it was itself', ['1 a', '5 a', '9 a'], '7 a', 'a 9 9 1 1'],
+      ['has nothing of others at its host', ['1 a', '5 b', '9 a b', '11 b a', '12 b'], '', 'a 1 11 3 1'],
+      ['makes room for another once it was elsewhere', ['1 a', '5 a', '9 b'], '7 a', 'b 9 9 1 2'],
+      ['and once it was not seen for a fortnight', ['1 a', '14 b', '15 b', '20 a b'], '', 'b 15 20 2 2'],
+    ])('a listed name below a suffix %s', async (_, here, elsewhere, expected) => {
+      const { store, learn } = await learning();
+      const dayOf = (day: string) => `2026-11-${day.padStart(2, '0')}`;
+      const domain = '*.gr.com';
+      const guest = (day: string, name: string) => {
+        const entry = `${name}.gr.com`;
+        const seen = { day: dayOf(day), sinceDay: dayOf(day), days: 1, keys: name === 'a' ? 1 : 2 };
+        return guestOf({ host: 'mx.box.net', domain, entry, registered: entry, ...seen });
+      };
+      const [left, who] = elsewhere.split(' ');
+      for (const [day, ...names] of here.map(one => one.split(' ') as [string, ...string[]])) {
+        if (left && Number(left) < Number(day))
+          await store.learn([], [], dayOf(left), SINCE, [
+            { domain, registered: `${who}.gr.com`, day: dayOf(left) },
+          ]);
+        await learn(
+          names.map(name => guest(day, name)),
+          [],
+          dayOf(day),
+        );
+      }
+      const [name, since, last, days, keys] = expected.split(' ');
+      const stay = { sinceDay: dayOf(since!), lastDay: dayOf(last!), days: Number(days), keys: Number(keys) };
+      expect((await store.listHosts(1, 1))[0]!.groups).toMatchObject([
+        { entries: `${name}.gr.com`, ...stay },
+      ]);
     });
 
     test.each([

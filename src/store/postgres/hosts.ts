@@ -1,7 +1,14 @@
 /** What was learned about mail hosts in the shared store: their guests, and how far the sweep came. */
 
 import type { Act } from '../../core/audit.ts';
-import { type Guest, type HostRecord, LEARNING, MONTH_DAYS, type SeenListed } from '../../core/guest.ts';
+import {
+  type Guest,
+  type HostRecord,
+  LEARNING,
+  MONTH_DAYS,
+  type SeenListed,
+  UPDATE_LAG_DAYS,
+} from '../../core/guest.ts';
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
@@ -122,10 +129,15 @@ async function prune(session: Session, gone: string): Promise<void> {
   if (excess > 0) await session.query(removing(`${LEAST_TELLING} LIMIT $1`), [excess]);
 }
 
+/** Of several listed names below a suffix the one that is there. */
+const IS_KNOWN = `given.registered IS NOT NULL AND EXISTS (
+  SELECT 1 FROM guest
+  WHERE guest.host = given.host AND guest.domain = given.domain AND guest.registered = given.registered)`;
+
 /** Nothing of a host that an operator took out, and no more of one kind than tell enough (the last parameter). */
 const TAKE = `
   WITH given AS (
-    ${givenRows(GUEST)}
+    ${givenRows(GUEST, IS_KNOWN)}
   ), placed AS (
     SELECT given.*, guest.host IS NOT NULL AS known, forgotten_at,
       CASE WHEN given.entry IS NULL THEN ${LEARNING.innocentsToOne} * coalesce(flagged, 0) ELSE 0 END AS more,
@@ -137,12 +149,14 @@ const TAKE = `
   )
   INSERT INTO guest (${GUEST.names})
   SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= greatest($${GUEST.columns.length + 1}, more))
-  ${returned(day => `to_char(${day}::date + 1, 'YYYY-MM-DD')`)}`;
+  ${returned((day, days) => `to_char(${day}::date + ${days}, 'YYYY-MM-DD')`)}`;
 
 const GO = `
   UPDATE guest SET elsewhere_day = seen.day
-  FROM unnest($1::text[], $2::text[], $3::text[]) AS seen (domain, day, month_ago)
-  WHERE guest.domain = seen.domain AND ${isGone('seen.day', 'seen.month_ago')}`;
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+    AS seen (domain, registered, day, month_ago, earned_by)
+  WHERE guest.domain = seen.domain
+    AND ${isGone('seen.registered', 'seen.day', 'seen.month_ago', 'seen.earned_by')}`;
 
 /** Those that are shared already first: they take no place, and in a full table they were forgotten on day 91 (2026-11-18). */
 const SHARE = `
@@ -183,7 +197,9 @@ async function writeGuests(session: Session, guests: readonly Guest[]): Promise<
 
 /** They are where they were seen, and no longer elsewhere. */
 async function leaveAll(session: Session, listed: readonly SeenListed[]): Promise<void> {
+  const [domains, names] = [listed.map(({ domain }) => domain), listed.map(({ registered }) => registered)];
   const days = listed.map(seen => seen.day);
-  const monthsAgo = days.map(one => daysBefore(one, MONTH_DAYS));
-  await session.query(GO, [listed.map(({ domain }) => domain), days, monthsAgo]);
+  const before = (count: number) => days.map(one => daysBefore(one, count));
+  const monthsAgo = [before(MONTH_DAYS), before(MONTH_DAYS + UPDATE_LAG_DAYS)];
+  await session.query(GO, [domains, names, days, ...monthsAgo]);
 }

@@ -8,11 +8,16 @@ export function unnested({ columns, names }: Pick<Shape<object>, 'columns' | 'na
   return `unnest(${arrays.join(', ')}) WITH ORDINALITY AS given (${names}, n)`;
 }
 
-/** The same, of equal keys the last one: a statement may touch a row only once. */
-export const givenRows = (table: Table<object>): string => lastOfEach(table, unnested(table));
+/** The same, of equal keys the last one, of those that are `first` if there are any: a statement may touch a row only once. */
+export const givenRows = (table: Table<object>, first?: string): string =>
+  lastOfEach(table, unnested(table), first);
 
-export const lastOfEach = ({ names, key }: Pick<Table<object>, 'names' | 'key'>, given: string): string =>
-  `SELECT DISTINCT ON (${key}) ${names} FROM ${given} ORDER BY ${key}, n DESC`;
+export const lastOfEach = (
+  { names, key }: Pick<Table<object>, 'names' | 'key'>,
+  given: string,
+  first?: string,
+): string =>
+  `SELECT DISTINCT ON (${key}) ${names} FROM ${given} ORDER BY ${key}, ${first ? `(${first}) DESC, ` : ''}n DESC`;
 
 /** Column by column. */
 export function arraysOf<R>({ columns, postgres }: Shape<R>, records: readonly R[]): unknown[][] {

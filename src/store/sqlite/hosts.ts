@@ -2,7 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { type Guest, LEARNING, MONTH_DAYS, mostInnocents, type SeenListed } from '../../core/guest.ts';
+import {
+  type Guest,
+  LEARNING,
+  MONTH_DAYS,
+  mostInnocents,
+  type SeenListed,
+  UPDATE_LAG_DAYS,
+} from '../../core/guest.ts';
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
@@ -35,7 +42,7 @@ function guestWriter(db: DatabaseSync): (guests: readonly Guest[]) => void {
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
     INSERT INTO guest (${GUEST.names}) VALUES (${GUEST.sqlite.places})
-    ${returned(day => `date(${day}, '+1 day')`)}`);
+    ${returned((day, days) => `date(${day}, '+${days} day')`)}`);
   const countHosts = db.prepare('SELECT count(*) AS n FROM guest WHERE domain = ?');
   const leave = db.prepare(`DELETE FROM guest WHERE (host, domain) IN (${inTooMany('domain = ?')})`);
 
@@ -133,8 +140,13 @@ function sweepsOn(db: DatabaseSync) {
 
 /** They are where they were seen, and no longer elsewhere. */
 function leaveAll(db: DatabaseSync, listed: readonly SeenListed[]): void {
-  const leave = db.prepare(`UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?2', '?3')}`);
-  inChunks(db, listed, ({ domain, day }) => void leave.run(domain, day, daysBefore(day, MONTH_DAYS)));
+  const leave = db.prepare(
+    `UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?5', '?2', '?3', '?4')}`,
+  );
+  inChunks(db, listed, ({ domain, registered, day }) => {
+    const before = [MONTH_DAYS, MONTH_DAYS + UPDATE_LAG_DAYS].map(days => daysBefore(day, days));
+    leave.run(domain, day, ...before, registered);
+  });
 }
 
 function sharedIn(db: DatabaseSync): number {
