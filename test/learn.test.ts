@@ -212,8 +212,13 @@ describe('a hoster whose customers are asked for here', () => {
     const first = one('first.com', host);
     const others = ['later.com', 'never-seen.com', 'after.com'].map(name => one(name, host));
     const mine = listedAt(host, 5, 'mine').map(site => ({ ...site, late: true }));
-    const sites = [first, ...others, ...mine];
-    zone({ [host]: '5.61.1.1' }, sites);
+    // Forgotten names of its, which others have taken over and many ask for, at a host of its own.
+    const taken = ['x0.first.com', 'x1.first.com'].map(name => ({
+      ...one(name, 'mx.first.com'),
+      listed: true,
+    }));
+    const sites = [first, ...others, ...mine, ...taken];
+    zone({ [host]: '5.61.1.1', 'mx.first.com': '5.61.2.1' }, sites);
     const start = time.now;
     const scores = async (at: World) => {
       const names = ['first.com', 'mail.first.com', 'later.com', 'never-seen.com', 'after.com'];
@@ -231,8 +236,14 @@ describe('a hoster whose customers are asked for here', () => {
       }
     };
     for (const day of [0, 15, 31]) await look(day, ['first.com'], 'customer');
+    const askForTaken = async (day: number) => {
+      const names = taken.map(({ name }) => name);
+      for (const key of ['a', 'b', 'c', 'd']) await look(day, names, key);
+    };
+    for (const day of [32, 33, 34]) await askForTaken(day);
     for (const [at, { name }] of mine.entries()) await look(40 + 14 * at, [name], 'attacker');
     await look(97, ['after.com'], 'customer');
+    await askForTaken(98);
     await look(100, ['later.com'], 'customer');
     const all = mine.map(({ name }) => name);
     time.now = start + 106 * DAY_MS;
@@ -339,6 +350,7 @@ describe('a hoster whose customers are asked for here', () => {
     const late = (name: string, at: string): Site => ({ ...one(name, at), listed: true, late: true });
     const given = ['x1.given.net', 'x2.given.net'];
     const burners = listedAt('srv1.vps.net', 4);
+    const lapsed = listedAt('srv2.vps.net', 2, 'lapsed').map(site => ({ ...site, oneFamily: true }));
     const firms = [
       one('firm.com', host),
       one('firma.given.net', 'mx.given.net'),
@@ -347,7 +359,7 @@ describe('a hoster whose customers are asked for here', () => {
     ];
     const sites = [
       ...[late('hoster.net', host), { ...one('old.net', 'mx.old.net'), listed: true }],
-      ...[...given.map(name => late(name, 'mx.given.net')), ...burners, ...firms],
+      ...[...given.map(name => late(name, 'mx.given.net')), ...burners, ...lapsed, ...firms],
     ];
     const [hosts, start] = [[host, 'mx.given.net', 'srv1.vps.net', 'srv2.vps.net', 'mx.old.net'], time.now];
     zone(Object.fromEntries(hosts.map((at, n) => [at, `5.61.${n}.1`])), sites);
@@ -377,6 +389,11 @@ describe('a hoster whose customers are asked for here', () => {
     await world.update(true);
     await world.learn.reload();
     expect(await scores(32)).toEqual([60, 60, 60, 82, 82, 84]);
+    // One key points two names of one list at the tenant's machine for a day.
+    for (let round = 0; round < 2; round++) {
+      for (const { name } of lapsed) await world.judge(name, 'attacker');
+      await world.digest();
+    }
     for (const days of [33, 43, 53]) await day(days, [...given, ...burners.map(({ name }) => name)]);
     expect(await scores(53)).toEqual([60, 60, 60, 82, 82, 84]);
     await day(64, [...given, ...burners.map(({ name }) => name)]);

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { loadCatalog, openResolver, openVerdicts } from '../compose.ts';
-import { type HostRecord, LEARNING, mostInnocents } from '../core/guest.ts';
+import { type HostRecord, LEARNING } from '../core/guest.ts';
 import { dayOf } from '../core/quota.ts';
 import { allAtOnce } from '../core/steps.ts';
 import { SETTLED_MS } from '../dns/later.ts';
@@ -60,7 +60,7 @@ async function list(options: { json?: boolean }): Promise<void> {
       row.state,
       row.sum.toFixed(1),
       atMost(row.flagged, LEARNING.mostGuests),
-      atMost(row.innocent, mostInnocents(row.flagged)),
+      row.innocent,
       row.last_seen,
       row.neighbours.join(' '),
     ]),

@@ -22,12 +22,9 @@ export class Established {
     return this.#namesAt(at).includes(` ${domain} `);
   }
 
-  /**
-   * Whether listed names below a domain were there or at its own hosts as long, and more keys have asked for them than may
-   * be one party's.
-   */
+  /** Whether listed names below a domain were there as long, and more keys have asked for them than may be one party's. */
   isAskedBelow(domain: string, at: string): boolean {
-    const names = `${this.#namesAt(at)}${this.#namesAt(ownOf(domain))}`;
+    const names = this.#namesAt(at);
     const marked = ` *.${domain}=`;
     let keys = 0;
     for (let from = names.indexOf(marked); from >= 0; from = names.indexOf(marked, from + 1))

@@ -38,7 +38,11 @@ export const LEARNING = Object.freeze({
    * learned, where nobody was seen there for so long who says so: one look at one popular name must not spare it for good.
    */
   keptDays: 90,
-  /** Of each kind and host: more tell nothing new, save innocent ones beside many that are listed. */
+  /**
+   * Of each kind and host: more tell nothing new, save innocent ones beside many that are listed. Of listed ones no more are
+   * taken. Innocent ones beyond that go first from a full store: while none was taken, of a hoster with more customers the
+   * others were never established (2026-11-18).
+   */
   mostGuests: 1_000,
   /**
    * So many innocent guests are kept for each listed one: seventeen weigh as much as one that weighs most. With a thousand
@@ -54,6 +58,8 @@ export const LEARNING = Object.freeze({
    * Guests of all hosts together that a store keeps, about one for each listed name. Which go first: store/guests.ts.
    */
   mostGuestsInAll: 200_000,
+  /** So many of them are who is established, and stay. With all, one key had what was learned forgotten after a month. */
+  mostEstablished: 50_000,
   /**
    * Host names, domains of hosts and addresses at which one domain is a guest: four exchanges have 28. To fill a store, or
    * what is read of it, thousands of domains would have to be paid for.
@@ -187,10 +193,6 @@ export interface HostRecord {
   readonly lastDay: string | null;
   readonly groups: readonly GuestGroup[];
 }
-
-/** How many innocent guests of a host are kept that has so many listed ones. */
-export const mostInnocents = (flagged: number) =>
-  Math.max(LEARNING.mostGuests, LEARNING.innocentsToOne * flagged);
 
 /** How hosts that receive for their own domain only are called, which say nothing by their names. */
 export const ownAt = (address: string) => `own@${address}`;

@@ -9,6 +9,7 @@ import { type GraphHost, graphOf } from './graph.ts';
 import { isByTwoFamilies, LEARNING, MONTH_DAYS, ownAt } from './guest.ts';
 import { enoughFor, groupOf, isBelow, isEnough, isLearnable } from './learnable.ts';
 import {
+  asResident,
   type Found,
   foundBy,
   type Known,
@@ -21,7 +22,7 @@ import {
 } from './learned.ts';
 import { type Exchange, firstOf } from './mail.ts';
 import { secondFamily } from './relist.ts';
-import { bySiblings, type Siblings } from './siblings.ts';
+import { bySiblings, isFarm, type Siblings } from './siblings.ts';
 import { zoneOf } from './zone.ts';
 
 /** All that was learned, folded for lookup. Built whole, swapped whole; the catalog has the last word. */
@@ -169,7 +170,7 @@ export class Infra {
       const found = this.#learned(group, 'name', catalog, asked);
       if (!found) return undefined;
       const below = { ...found, below: registrableDomain(host) };
-      return this.#isApart(host, addresses, zoneOf(asked, catalog)) ? asResident(below) : below;
+      return this.#isApart(host, addresses, asked, catalog) ? asResident(below) : below;
     };
     const byName = this.#learned(host, 'name', catalog, asked, group) ?? byGroup();
     // While nobody knows where a host is, nobody knows whom else it serves: its name alone does not count against it.
@@ -206,34 +207,34 @@ export class Infra {
     return isEnough(this.#known.get(name)?.sum ?? null, name);
   }
 
-  #learned(name: string, by: LearnedBy, catalog: Catalog, asked?: string, group = name): Found | undefined {
+  /** `at`: the domain of hosts, or the domain's own, where names below it may be listed guests too. */
+  #learned(name: string, by: LearnedBy, catalog: Catalog, asked?: string, at = name): Found | undefined {
     const known = this.#known.get(name);
     if (!known || !isEnough(known.sum, name)) return undefined;
     const found = foundBy(by, known, enoughFor(name));
-    if (asked === undefined || this.#isFarm(asked, group, catalog)) return found;
-    const isAt = (at: string) => this.#known.get(at)?.residents.includes(` ${zoneOf(asked, catalog)} `);
-    return isAt(name) || isAt(group) ? asResident(found) : found;
+    if (asked === undefined || this.#isFarm(asked, at, catalog)) return found;
+    const isAt = (host: string) => this.#known.get(host)?.residents.includes(` ${zoneOf(asked, catalog)} `);
+    return isAt(name) || isAt(at) ? asResident(found) : found;
   }
 
   #isResident(asked: string, at: string, catalog: Catalog): boolean {
     return !this.#isFarm(asked, at, catalog) && this.#others.established.has(zoneOf(asked, catalog), at);
   }
 
-  /**
-   * Below a domain names cost nothing: where lists name some of them, and more than one party asks for these, it is no quiet
-   * one. By the lists alone, whoever had a name or two there had all others flagged (2026-11-18).
-   */
   #isFarm(asked: string, at: string, catalog: Catalog): boolean {
-    return this.#siblings.has(asked) && this.#others.established.isAskedBelow(zoneOf(asked, catalog), at);
+    return isFarm(this.#siblings, asked, zoneOf(asked, catalog), at, this.#others.established);
   }
 
   /**
-   * Whether it is established at a host with fewer listed guests than are read, as its addresses have: of a hoster's
-   * machines one may be somebody's who has disposable domains, and had all others flagged (2026-11-18).
+   * Whether it is established at a host where neither name nor address speaks against it: one of a hoster's machines may be
+   * somebody's who has disposable domains. While any two listed guests did, two names of one list, for a day, had it flagged.
    */
-  #isApart(host: string, addresses: readonly string[] = [], zone: string): boolean {
-    const isClean = [host, ...addresses].every(name => !this.#known.has(name));
-    return isClean && addresses.length > 0 && this.#others.established.has(zone, host);
+  #isApart(host: string, addresses: readonly string[] = [], asked: string, catalog: Catalog): boolean {
+    const group = groupOf(host) ?? host;
+    const isThere = addresses.length > 0 && this.#others.established.has(zoneOf(asked, catalog), host);
+    if (!isThere || this.#isFarm(asked, group, catalog)) return false;
+    const found = addresses.map(address => this.#learned(address, 'address', catalog, asked, group));
+    return found.every(one => one === undefined || one.isResident);
   }
 
   #byAddress(host: string, named: typeof ownAt, catalog: Catalog, asked?: string): Found | undefined {
@@ -241,10 +242,9 @@ export class Infra {
     if (!addresses || addresses.length === 0 || this.#known.get(host)?.record.forgotten) return undefined;
     const isOut = (name: string) => this.#known.get(name)?.record.forgotten;
     if (addresses.some(address => isOut(address))) return undefined;
-    const found = reachedAt(addresses).map(at => this.#learned(named(at), 'address', catalog, asked));
+    const at = named === ownAt && asked ? ownOf(zoneOf(asked, catalog)) : (groupOf(host) ?? host);
+    const found = reachedAt(addresses).map(one => this.#learned(named(one), 'address', catalog, asked, at));
     if (!found.every(one => one !== undefined)) return undefined;
     return found.find(({ isResident }) => isResident) ?? leastOf(found);
   }
 }
-
-const asResident = (found: Found): Found => ({ ...found, isResident: true });

@@ -57,6 +57,8 @@ export function foundBy(by: LearnedBy, { record, sum }: Known, enough: number): 
   return isFew ? { ...found, isFew } : found;
 }
 
+export const asResident = (found: Found): Found => ({ ...found, isResident: true });
+
 const RANK: readonly LearnedBy[] = ['siblings', 'address', 'listed', 'name'];
 
 /** The weakest speaks for all, with the neighbours of each. */

@@ -2,6 +2,7 @@
 
 import type { Catalog } from './catalog.ts';
 import { lineage, registrableDomain } from './domain.ts';
+import type { Established } from './established.ts';
 import { isByTwoFamilies, LEARNING } from './guest.ts';
 import { isBelow } from './learnable.ts';
 import { type Learned, someListed, UNWEIGHED } from './learned.ts';
@@ -71,4 +72,20 @@ export function bySiblings(
   const neighbours = someListed(listed, catalog);
   const found = { by: 'siblings', hosts: [registrable], neighbours, listedGuests: listed.length } as const;
   return { ...found, ...UNWEIGHED, ...(isQuiet() && { isResident: true }) };
+}
+
+/**
+ * Below a domain names cost nothing: where lists name some of them, and more than one party asks for these at the same
+ * hosts, it is no quiet one. By the lists alone, whoever had a name or two there had all others flagged; by one name at any
+ * host, a forgotten one that somebody took over had the company flagged by what one key has shown (2026-11-18).
+ */
+export function isFarm(
+  siblings: Siblings,
+  asked: string,
+  zone: string,
+  at: string,
+  established: Established,
+): boolean {
+  const listed = siblings.get(asked)?.length ?? 0;
+  return listed >= LEARNING.fewestSiblings && established.isAskedBelow(zone, at);
 }

@@ -288,7 +288,7 @@ describe('what was learned, for lookup', () => {
       'mx.second.net': NOWHERE,
     };
     const names = 'firm.com gr.com duckdns.org lonely.net farm.net';
-    const established = new Established('own@farm.net *.farm.net=15 \nown@lonely.net *.lonely.net=7 ');
+    const established = new Established('*.box.net *.farm.net=15 *.lonely.net=15 \n*.new.net *.farm.net=7 ');
     const infra = () =>
       allAtOnce(
         foldingInfra(
@@ -323,8 +323,9 @@ describe('what was learned, for lookup', () => {
       ['but below a suffix', 'firma.gr.com', 'firma.gr.com', ['mx.box.net'], true],
       ["also below what is anybody's", 'x.a.duckdns.org', 'a.duckdns.org', ['mx.box.net'], true],
       ['and for that', 'duckdns.org', undefined, ['mx.box.net'], true],
-      ['and for a domain where lists name others', 'lonely.net', 'lonely.net', ['mx.box.net'], true],
-      ['but where four keys ask for those', 'c.farm.net', 'farm.net', ['mx.box.net'], undefined],
+      ['and for a domain where lists name one other', 'lonely.net', 'lonely.net', ['mx.box.net'], true],
+      ['but where four keys ask for two there', 'c.farm.net', 'farm.net', ['mx.box.net'], undefined],
+      ['and not only at another host', 'c.farm.net', 'farm.net', ['mx.new.net'], true],
     ])('%s', (_, name, registrable, hosts, isResident) => {
       const exchanges = hosts.map(host => ({ host, preference: 0 }));
       const found = infra().find(name, registrable, exchanges, catalog);
@@ -334,8 +335,16 @@ describe('what was learned, for lookup', () => {
     it.each<[string, string, string, string[], boolean | undefined]>([
       ['at another machine of the same domain of hosts', 'tenant.com', 'tenant.com', ['srv2.vps.net'], true],
       ['but at one that was not looked at', 'tenant.com', 'tenant.com', ['srv3.vps.net'], undefined],
-      ['but where listed ones are', 'tenant.com', 'tenant.com', ['srv4.vps.net'], undefined],
-      ['but whose address listed ones have', 'tenant.com', 'tenant.com', ['srv5.vps.net'], undefined],
+      [
+        'where two listed ones came, which are not enough',
+        'tenant.com',
+        'tenant.com',
+        ['srv4.vps.net'],
+        true,
+      ],
+      ['but whose address was learned', 'tenant.com', 'tenant.com', ['srv5.vps.net'], undefined],
+      ['save after it was established there', 'tenant.com', 'tenant.com', ['srv6.vps.net'], true],
+      ['but below what is asked for there', 'x.asked.net', 'asked.net', ['srv2.vps.net'], undefined],
       ['but not for others there', 'other.com', 'other.com', ['srv2.vps.net'], undefined],
       ['below a domain with two listed names', 'x.farm.net', 'farm.net', ['mx.farm.net'], true],
       ['but not where four keys ask for these', 'x.asked.net', 'asked.net', ['mx.asked.net'], undefined],
@@ -346,16 +355,19 @@ describe('what was learned, for lookup', () => {
       const lines = [
         'own@asked.net *.asked.net=15 asked.net ',
         'own@farm.net *.farm.net=7 farm.net ',
-        'srv2.vps.net tenant.com ',
-        'srv4.vps.net tenant.com ',
-        'srv5.vps.net tenant.com ',
+        'srv2.vps.net asked.net tenant.com ',
+        ...['srv4', 'srv5', 'srv6'].map(srv => `${srv}.vps.net tenant.com `),
       ];
+      const others = {
+        ...NO_OTHERS,
+        established: new Established(['*.vps.net *.asked.net=15 asked.net tenant.com ', ...lines].join('\n')),
+      };
+      const addresses = (host: string) => [`5.61.9.${host.slice(3, 4)}`];
       const few = { flagged: 2, groups: [groupOfGuests(2)] };
-      const others = { ...NO_OTHERS, established: new Established(lines.join('\n')) };
-      const addresses = (host: string) => [host.startsWith('srv5') ? '5.61.5.5' : '5.61.9.9'];
       const vps = [
-        record({ name: '*.vps.net' }),
-        ...['srv4.vps.net', '5.61.5.5'].map(at => record({ ...few, name: at })),
+        ...['*.vps.net', '5.61.9.5'].map(at => record({ name: at })),
+        ...['srv4.vps.net', '5.61.9.4'].map(at => record({ ...few, name: at })),
+        at('5.61.9.6', 'tenant.com'),
       ];
       const folded = allAtOnce(foldingInfra(vps, lists, TODAY, addresses, new Set(), others));
       const exchanges = hosts.map(host => ({ host, preference: 0 }));

@@ -99,6 +99,28 @@ describe('guests', () => {
     ]);
   });
 
+  test('of one day go first where a host has more than a thousand of them, and who is established stays', async () => {
+    const old = { entry: null, days: 3, sinceDay: '2026-10-01' };
+    await learn(guests(3, { ...old, host: 'mx.small.net' }, 'firm'));
+    await learn(guests(3, { ...old, host: 'mx.young.net', sinceDay: '2026-10-17' }, 'young'));
+    const big = { entry: null, days: 1, sinceDay: DAY, host: 'mx.big.net' };
+    await learn([...guests(1_200, { ...big, days: 3 }, 'on-three-days'), ...guests(9_000, big)]);
+    await learn([...guests(1_200, { ...big, ...old }, 'client')]);
+    const db = new DatabaseSync(path);
+    db.exec(`
+      WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < ${BOUND})
+      INSERT INTO guest (host, domain, day, since_day, days)
+      SELECT 'mx' || (n / 20) || '.flood.net', n || '.com', '${DAY}', '${DAY}', 1 FROM number`);
+    db.close();
+    await learn([]);
+    expect(read(path, 'SELECT count(*) AS n FROM guest')[0]?.n).toBeLessThanOrEqual(BOUND);
+    const left = read(path, "SELECT name, innocent FROM host WHERE name NOT LIKE '%flood%' ORDER BY name");
+    expect(left).toEqual([
+      { name: 'mx.big.net', innocent: 1_200 + 1_000 },
+      { name: 'mx.small.net', innocent: 3 },
+    ]);
+  });
+
   test('go in equal shares, listed or not, where every host has listed ones', async () => {
     const db = new DatabaseSync(path);
     const put = db.prepare(`

@@ -21,7 +21,7 @@ import {
   IS_SHARED,
   inTooMany,
   isGone,
-  LEAST_TELLING,
+  leastTelling,
   readFirst,
   returned,
 } from '../guests.ts';
@@ -45,7 +45,7 @@ export function createHosts(connections: Connections) {
         await inTurn(session, TURN.hosts, async () => {
           await leaveAll(session, listed);
           await session.query(SHARE, [shared, day, LEARNING.mostShared]);
-          await prune(session, gone);
+          await prune(session, gone, day);
         });
       }, BACKGROUND_MS),
 
@@ -121,12 +121,13 @@ const LAST_DAY = `
   SELECT greatest((SELECT max(day) FROM guest WHERE day < $1), (SELECT max(shared_day) FROM host WHERE shared_day < $1)) AS day`;
 
 /** Forgets what is out of its time, and what stands beyond the bound. */
-async function prune(session: Session, gone: string): Promise<void> {
+async function prune(session: Session, gone: string, day: string): Promise<void> {
   await session.query('DELETE FROM guest WHERE day < $1', [gone]);
   await session.query('UPDATE host SET shared_day = NULL WHERE shared_day < $1', [gone]);
   const { rows } = await session.query('SELECT count(*) AS n FROM guest');
   const excess = rowsToRemove(Number(rows[0]?.n), LEARNING.mostGuestsInAll);
-  if (excess > 0) await session.query(removing(`${LEAST_TELLING} LIMIT $1`), [excess]);
+  if (excess > 0)
+    await session.query(removing(`${leastTelling('$1')} LIMIT $2`), [daysBefore(day, MONTH_DAYS), excess]);
 }
 
 /** Of several listed names below a suffix the one that is there. */
@@ -134,21 +135,20 @@ const IS_KNOWN = `given.registered IS NOT NULL AND EXISTS (
   SELECT 1 FROM guest
   WHERE guest.host = given.host AND guest.domain = given.domain AND guest.registered = given.registered)`;
 
-/** Nothing of a host that an operator took out, and no more of one kind than tell enough (the last parameter). */
+/** Nothing of a host that an operator took out, and no more listed ones than tell enough (the last parameter). */
 const TAKE = `
   WITH given AS (
     ${givenRows(GUEST, IS_KNOWN)}
   ), placed AS (
     SELECT given.*, guest.host IS NOT NULL AS known, forgotten_at,
-      CASE WHEN given.entry IS NULL THEN ${LEARNING.innocentsToOne} * coalesce(flagged, 0) ELSE 0 END AS more,
-      coalesce(CASE WHEN given.entry IS NULL THEN innocent ELSE flagged END, 0) + row_number() OVER (
+      coalesce(flagged, 0) + row_number() OVER (
         PARTITION BY given.host, given.entry IS NULL, guest.host IS NULL ORDER BY given.domain) AS place
     FROM given
     LEFT JOIN host ON host.name = given.host
     LEFT JOIN guest ON guest.host = given.host AND guest.domain = given.domain
   )
   INSERT INTO guest (${GUEST.names})
-  SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR place <= greatest($${GUEST.columns.length + 1}, more))
+  SELECT ${GUEST.names} FROM placed WHERE forgotten_at IS NULL AND (known OR entry IS NULL OR place <= $${GUEST.columns.length + 1})
   ${returned((day, days) => `to_char(${day}::date + ${days}, 'YYYY-MM-DD')`)}`;
 
 const GO = `

@@ -2,14 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import {
-  type Guest,
-  LEARNING,
-  MONTH_DAYS,
-  mostInnocents,
-  type SeenListed,
-  UPDATE_LAG_DAYS,
-} from '../../core/guest.ts';
+import { type Guest, LEARNING, MONTH_DAYS, type SeenListed, UPDATE_LAG_DAYS } from '../../core/guest.ts';
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
@@ -22,7 +15,7 @@ import {
   IS_SHARED,
   inTooMany,
   isGone,
-  LEAST_TELLING,
+  leastTelling,
   readFirst,
   returned,
 } from '../guests.ts';
@@ -37,7 +30,7 @@ export type Hosts = ReturnType<typeof createHosts>;
 /** Writes guests, each domain's at so many hosts. */
 function guestWriter(db: DatabaseSync): (guests: readonly Guest[]) => void {
   const selectHost = db.prepare(`
-    SELECT flagged, innocent, forgotten_at,
+    SELECT flagged, forgotten_at,
       EXISTS (SELECT 1 FROM guest WHERE host = name AND domain = ?2) AS known
     FROM host WHERE name = ?1`);
   const putGuest = db.prepare(`
@@ -47,17 +40,13 @@ function guestWriter(db: DatabaseSync): (guests: readonly Guest[]) => void {
   const leave = db.prepare(`DELETE FROM guest WHERE (host, domain) IN (${inTooMany('domain = ?')})`);
 
   /**
-   * Whether it is there for the first time. Nothing of a host that an operator took out, and no more of one kind than tell
+   * Whether it is there for the first time. Nothing of a host that an operator took out, and no more listed ones than tell
    * enough.
    */
   function take(guest: Guest): boolean {
     const row = selectHost.get(guest.host, guest.domain);
     if (row && row.forgotten_at !== null) return false;
-    const flagged = Number(row?.flagged ?? 0);
-    const isFull =
-      guest.entry === null
-        ? Number(row?.innocent ?? 0) >= mostInnocents(flagged)
-        : flagged >= LEARNING.mostGuests;
+    const isFull = guest.entry !== null && Number(row?.flagged ?? 0) >= LEARNING.mostGuests;
     if (row?.known !== 1 && isFull) return false;
     putGuest.run(...GUEST.sqlite.values(guest));
     return row?.known !== 1;
@@ -96,7 +85,7 @@ export function createHosts(db: DatabaseSync) {
         share.run(name, day);
         places--;
       });
-      prune(db, gone);
+      prune(db, gone, day);
     },
 
     readHosts: (fewestFlagged: number, most: number) => listedHosts(db, fewestFlagged, most),
@@ -107,7 +96,7 @@ export function createHosts(db: DatabaseSync) {
       ),
 
     established: (today: string): string =>
-      String(db.prepare(establishedBy('?')).get(daysBefore(today, MONTH_DAYS))!.lines ?? ''),
+      String(db.prepare(establishedBy('?1')).get(daysBefore(today, MONTH_DAYS))!.lines ?? ''),
 
     forgetHost: (name: string, at: number | null, act: Act): boolean =>
       inTransaction(db, () => {
@@ -153,7 +142,7 @@ function sharedIn(db: DatabaseSync): number {
   return Number(db.prepare('SELECT count(*) AS n FROM host WHERE shared_day IS NOT NULL').get()?.n);
 }
 
-function prune(db: DatabaseSync, gone: string): void {
+function prune(db: DatabaseSync, gone: string, day: string): void {
   removeInChunks(
     db,
     'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
@@ -163,14 +152,14 @@ function prune(db: DatabaseSync, gone: string): void {
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
   const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);
-  removeGuests(db, rowsToRemove(present, LEARNING.mostGuestsInAll));
+  removeGuests(db, rowsToRemove(present, LEARNING.mostGuestsInAll), daysBefore(day, MONTH_DAYS));
 }
 
-function removeGuests(db: DatabaseSync, rows: number): void {
+function removeGuests(db: DatabaseSync, rows: number, monthAgo: string): void {
   if (rows <= 0) return;
   const remove = db.prepare('DELETE FROM guest WHERE host = ? AND domain = ?');
   // Found without the lock.
-  const found = db.prepare(`${LEAST_TELLING} LIMIT ?`).all(rows);
+  const found = db.prepare(`${leastTelling('?1')} LIMIT ?2`).all(monthAgo, rows);
   inChunks(db, found, row => void remove.run(String(row.host), String(row.domain)));
 }
 
