@@ -130,10 +130,10 @@ export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
   .join(', ');
 
 /**
- * For `WHERE`: guests that a listed domain, by the name `registered` seen on `day`, is no longer, or is not yet known to be again that day; those
- * that were so for a month stay, and were listed for as long: `earnedBy` is a month before in terms of `earned_by`. Days
- * before it was listed cost nobody any mail: with three of them, and one day's mail, a service in use had the customers of
- * any hoster flagged (2026-11-18). Once for each time that one goes.
+ * For `WHERE`: guests that a listed domain, by the name `registered` seen on `day`, is no longer, or is not yet known to be
+ * again that day; those that were so for a month stay, and were listed for as long: `earnedBy` is a month before in terms of
+ * `earned_by`. Days before it was listed cost nobody any mail: with three of them, and one day's mail, a service in use had
+ * the customers of any hoster flagged (2026-11-18). Once for each time that one goes.
  */
 export const isGone = (registered: string, day: string, monthAgo: string, earnedBy: string) =>
   `coalesce(guest.registered = ${registered}, true) AND guest.day < ${day} AND (entry IS NULL OR since_day > ${monthAgo} OR guest.earned_by > ${earnedBy}) AND (elsewhere_day IS NULL OR elsewhere_day <= guest.day)`;
