@@ -121,10 +121,10 @@ export function decidedWith(check: FeedCheck, names: readonly string[], isApprov
   const more = (some: FeedCheck['approved']) => [...(without(some) ?? []), ...now].slice(-MOST_DECIDED);
   const { feed, approved, rejected, problem, trouble } = check;
   const refused = refusedFor(check);
-  const isAnswered = problem !== null && (trouble === 'waiting' || refused !== null);
+  const isAbout = problem !== null && (trouble === 'waiting' || refused !== null);
   // Of what it was refused for, some may be approved by name.
   const left = isApproved ? (refused?.filter(name => !now.has(name)).length ?? 0) : names.length;
-  const told = isAnswered ? decidedProblem(feed, names.length, left) : problem;
+  const told = isAbout ? decidedProblem(feed, names.length, left) : problem;
   const after = { ...check, waiting: null, problem: told };
   return isApproved
     ? { ...after, approved: more(approved), rejected: without(rejected) }
@@ -137,13 +137,16 @@ const decidedProblem = (feed: string, count: number, rejected: number): string =
     ? rejectedProblem(feed, rejected)
     : `it would flag ${count} names, which is approved: "feeds update ${feed}" takes it`;
 
+/** The first number in our sentence. */
+const countIn = (problem: string | null) => Number(problem?.match(/\d+/)?.[0]);
+
 /**
  * The names that an operator rejected before and the last version was refused for; null where it was not. Known by the
  * whole sentence, which nobody else writes: a line of a list stood in another one, with these words, and took a rejection
  * back (2026-11-18). The others that are rejected stay so: "8 names" were told, and 16 approved.
  */
 export function refusedFor({ feed, problem, trouble, rejected }: FeedCheck): readonly string[] | null {
-  const count = Number(problem?.match(/\d+/)?.[0]);
+  const count = countIn(problem);
   if (trouble === 'failed' || !rejected || problem !== rejectedProblem(feed, count)) return null;
   return someOf(rejected.slice(-count));
 }
@@ -152,7 +155,7 @@ export function refusedFor({ feed, problem, trouble, rejected }: FeedCheck): rea
 export const isAnswered = ({ feed, problem, trouble, waiting }: FeedCheck): boolean =>
   trouble === 'waiting'
     ? waiting === null
-    : trouble === 'refused' && problem === decidedProblem(feed, Number(problem?.match(/\d+/)?.[0]), 0);
+    : trouble === 'refused' && problem === decidedProblem(feed, countIn(problem), 0);
 
 /** Without the names, which are callers': this text goes into the log and to whoever is alerted. */
 export const rejectedProblem = (feed: string, count: number): string =>
