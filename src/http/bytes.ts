@@ -1,5 +1,7 @@
 /** What can be told of received bytes before the parser has seen them. None of it decides what a request is. */
 
+import { PROBE_PATHS } from './target.ts';
+
 const CR = 0x0d;
 const LF = 0x0a;
 const EMPTY_LINE = '\r\n\r\n';
@@ -62,7 +64,7 @@ export const isPreflight = (bytes: Buffer) => bytes.toString('latin1', 0, PREFLI
 export const isCall = (bytes: Buffer) =>
   /^[A-Z]+ \/v1\//.test(bytes.toString('latin1', 0, PREFLIGHT.length + '/v1/'.length));
 
-const PROBES = ['GET /livez ', 'GET /readyz '];
+const PROBES = PROBE_PATHS.map(path => `GET ${path} `);
 /** Where the letters are that no call of the API has there. */
 const TELLING = 'GET /'.length;
 const TELLING_BYTES = PROBES.map(probe => probe.charCodeAt(TELLING));

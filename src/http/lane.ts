@@ -8,12 +8,12 @@ import type { Asked, Headers, Reply } from './call.ts';
 import { dateText } from './date.ts';
 import { type Head, readHead } from './head.ts';
 import { STATUS_CODES } from './node-http.ts';
-import { DOMAIN_PATH, DOMAIN_PREFIX, type Target } from './target.ts';
+import { DOMAIN_PATH, DOMAIN_PREFIX, PROBE_PATHS, type Target } from './target.ts';
 
 const BEGIN = `GET ${DOMAIN_PREFIX}`;
 /** A probe took three times as long as a counted call, and anybody may ask for it (2026-11-18). */
 const PROBES: ReadonlyMap<string, Target> = new Map(
-  ['/livez', '/readyz'].map(path => [`GET ${path}`, { path, segment: '', query: '' }]),
+  PROBE_PATHS.map(path => [`GET ${path}`, { path, segment: '', query: '' }]),
 );
 const LINE_END = ' HTTP/1.1\r\n';
 const EMPTY_LINE = '\r\n\r\n';

@@ -6,6 +6,8 @@ const CHECK_PREFIX = '/v1/check/';
 /** As the OpenAPI document writes them. */
 export const DOMAIN_PATH = `${DOMAIN_PREFIX}{domain}`;
 export const CHECK_PATH = `${CHECK_PREFIX}{email_or_domain}`;
+/** Whether it is alive, and ready: those that know from the first bytes who asks how the service is go by these. */
+export const PROBE_PATHS = ['/livez', '/readyz'];
 
 export interface Target {
   /** The path of a route: the place of a domain or an address holds its name in braces. */
