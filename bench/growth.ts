@@ -72,9 +72,11 @@ function addKeys(db: DatabaseSync, count: number): string[] {
 /** A year of days for every key. */
 function addYear(db: DatabaseSync): void {
   const days = `WITH RECURSIVE ago(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM ago WHERE n < ${YEAR})`;
-  db.exec(`${days} INSERT INTO usage_day SELECT id, date('now', '-' || n || ' days'), 7 FROM key, ago`);
   db.exec(
-    `${days} INSERT OR IGNORE INTO usage SELECT id, strftime('%Y-%m', date('now', '-' || n || ' days')), 7 FROM key, ago`,
+    `${days} INSERT INTO usage_day (key_id, day, used) SELECT id, date('now', '-' || n || ' days'), 7 FROM key, ago`,
+  );
+  db.exec(
+    `${days} INSERT OR IGNORE INTO usage (key_id, month, used) SELECT id, strftime('%Y-%m', date('now', '-' || n || ' days')), 7 FROM key, ago`,
   );
 }
 

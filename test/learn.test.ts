@@ -77,8 +77,8 @@ const one = (name: string, ...exchanges: string[]): Site => ({
 type World = Awaited<ReturnType<typeof enter>>;
 
 /** Every listed name is asked for by so many keys. */
-async function ask(world: World, sites: readonly Site[], keys = 8): Promise<void> {
-  for (let key = 0; key < keys; key++)
+async function ask(world: World, sites: readonly Site[], keys = 8, first = 0): Promise<void> {
+  for (let key = first; key < first + keys; key++)
     for (const { name, listed } of sites) if (listed) await world.judge(name, `customer${key}`);
   await world.digest();
 }
@@ -657,7 +657,12 @@ describe('what is not learned', () => {
   const FOUR_DAYS = { here: [0, 11, 22, 33], atHome: [1, 12, 23], listedOn: 0 };
   const UNLISTED = { here: [0, 1, 2, 50], atHome: [3, 20, 30, 40], listedOn: 10 };
   const LATELY = { here: [0, 1, 2, 40, 71], atHome: [3, 20, 30, 41, 60], listedOn: 40 };
+  /** Each key looks once a day: these are others, of whom enough are not taken for the first ones. */
+  const BEFORE_HOME = { here: [0, 11, 22, 33], atHome: [0.2, 11.2, 22.2], listedOn: 0 };
+  const BEHIND_HOME = { here: [0.2, 11.2, 22.2, 33.2], atHome: [0, 11, 22, 33], listedOn: 0 };
   it.each([
+    ...Object.keys(homes).map(home => ['for the first hours of each day', home, BEFORE_HOME] as const),
+    ...Object.keys(homes).map(home => ['for the last hours of each day', home, BEHIND_HOME] as const),
     ['before lists named them, and on one day since', 'one server', UNLISTED],
     ['before lists named them, and on two days of the month since', 'one server', LATELY],
     ...Object.keys(homes).map(home => ['on four days of a month', home, FOUR_DAYS] as const),
@@ -677,7 +682,7 @@ describe('what is not learned', () => {
         if (here.includes(day)) zone({}, mine);
         else for (const { name } of mine) dns.zones.set(name, { records: homes[home]!(name) });
         // Listed names are answered before DNS is: the second time their hosts are known.
-        for (let round = 0; round < 2; round++) await ask(world, mine);
+        for (let round = 0; round < 2; round++) await ask(world, mine, ...(day % 1 > 0 ? [32, 8] : [4]));
         expect([day, await flagged(world, 'fresh.com')]).toEqual([day, false]);
       }
       expect(await store.listHosts(5, 10)).toContainEqual(

@@ -5,7 +5,8 @@ import type { Catalog } from './catalog.ts';
 import { lookedAt } from './deciding.ts';
 import { type Domain, ownDomain, registrableDomain } from './domain.ts';
 import { type Guest, LEARNING, ownAt, type SeenListed, seenAgain } from './guest.ts';
-import { groupOf, isBelow, isLearnable } from './learnable.ts';
+import { isLearnable, namesOf } from './learnable.ts';
+import { Looks, OLD_MS } from './looks.ts';
 import type { Exchange } from './mail.ts';
 import { isMailService } from './provider.ts';
 import { isMailHostOf } from './provider-names.ts';
@@ -37,8 +38,6 @@ interface Barred {
 
 /** Beyond this the rest is dropped: what is worth learning is seen again. */
 const MOST_GUESTS = 20_000;
-/** What was answered before is not where a host is: one that was somewhere for a day would be there for three. */
-const OLD_MS = 86_400_000;
 /** In whose row hosts that cannot be learned wait for their addresses, before the key. */
 const PROVIDERS = 'providers';
 
@@ -50,25 +49,21 @@ export class GuestBook {
   /** By host, domain and registered name, so that each is written once. */
   #guests = new Map<string, Guest>();
   #shared = new Set<string>();
-  /** By domain and registered name, the last sighting. */
-  #listed = new Map<string, SeenListed>();
+  readonly #looks: Looks;
 
   constructor(addresses: Asked, barred: Barred) {
     this.#addresses = addresses;
     this.#barred = barred;
+    this.#looks = new Looks(addresses);
   }
 
   /** What stands in it, once; undefined when there is nothing. */
   turn(): Page | undefined {
-    if (this.#guests.size + this.#shared.size + this.#listed.size === 0) return undefined;
-    const page = {
-      guests: [...this.#guests.values()],
-      shared: [...this.#shared],
-      listed: [...this.#listed.values()],
-    };
+    const listed = this.#looks.turn();
+    if (this.#guests.size + this.#shared.size + listed.length === 0) return undefined;
+    const page = { guests: [...this.#guests.values()], shared: [...this.#shared], listed };
     this.#guests = new Map();
     this.#shared = new Set();
-    this.#listed = new Map();
     return page;
   }
 
@@ -76,13 +71,7 @@ export class GuestBook {
   putBack({ guests, shared, listed }: Page): void {
     for (const guest of guests) this.#add(guest);
     for (const name of shared) this.#shared.add(name);
-    for (const seen of listed) this.#seeListed(seen);
-  }
-
-  #seeListed({ domain, registered, day }: SeenListed): void {
-    const who = `${domain} ${registered}`;
-    const before = this.#listed.get(who)?.day ?? '';
-    if (this.#listed.size < MOST_GUESTS && before < day) this.#listed.set(who, { domain, registered, day });
+    this.#looks.putBack(listed);
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
@@ -92,8 +81,8 @@ export class GuestBook {
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;
-    // Beside or before a host of a provider's it is not only where it was: one more that is nowhere must not hide that.
-    if (isListed && (others.length > 0 || exchanges.length === 0)) this.#seeListed(guest);
+    const see = () => this.#looks.add(domain, guest, exchanges, catalog);
+    if (isListed) see();
     const isFirst = ({ preference }: Exchange) => preference === exchanges[0]!.preference;
     for (const exchange of others.slice(0, LEARNING.mostExchanges)) {
       const { host } = exchange;
@@ -119,7 +108,7 @@ export class GuestBook {
       else if (isListed) {
         // Where nobody can be learned, there or behind, it matters to nobody.
         const canTell = ours.length > 0 || left.some(exchange => learnable.includes(exchange));
-        if (canTell) this.#blame(next, ours, visitor, isNowhere);
+        if (canTell) this.#blame(next, ours, visitor, { see, isNowhere });
       } else
         for (const { host } of ours)
           this.#addresses.want(host, by, found => {
@@ -135,7 +124,7 @@ export class GuestBook {
    * only names are spared: whoever has a backup's domain, which may have lapsed, puts it at any address.
    */
   #spare(host: string, visitor: Visitor, isFirst: boolean): void {
-    for (const name of namesOf(host, visitor)) this.#shared.add(name);
+    for (const name of namesOf(host, visitor.domain)) this.#shared.add(name);
     if (isFirst) this.#bar(host, visitor.by, visitor.guest.day);
   }
 
@@ -147,7 +136,7 @@ export class GuestBook {
     alike: readonly Exchange[],
     ours: readonly Exchange[],
     visitor: Visitor,
-    isNowhere: () => void,
+    { see, isNowhere }: { readonly see: () => void; readonly isNowhere: () => void },
   ): void {
     const at = new Map<string, readonly string[]>();
     const left = new Set(ours);
@@ -160,7 +149,7 @@ export class GuestBook {
         if (found.length === 0) isNowhere();
         // Also where nobody is to blame: a service with three servers was elsewhere on 29 days of 33, of which nobody knew,
         // and had the customers of a hoster flagged by the other four (2026-11-18).
-        else this.#seeListed(visitor.guest);
+        else see();
         const there = alike.filter(({ host }) => known(host)?.length !== 0);
         for (const one of left) {
           const addresses = at.get(one.host) ?? [];
@@ -176,7 +165,7 @@ export class GuestBook {
   /** Where it is, since somebody knows that: names of hosts that are not cost nothing, and would fill any store. */
   #addAt(host: string, found: readonly string[], visitor: Visitor): void {
     const { guest } = visitor;
-    const names = namesOf(host, visitor);
+    const names = namesOf(host, visitor.domain);
     const via = names.length === 0 ? '' : (registrableDomain(host) ?? host);
     for (const name of names) this.#add({ ...guest, host: name });
     for (const address of found.slice(0, LEARNING.mostAddresses)) {
@@ -213,11 +202,6 @@ export class GuestBook {
         this.#shared.add(address).add(ownAt(address));
     });
   }
-}
-
-/** Under which a host is learned. Own hosts tell nothing by their names, but domains of one operator share an address. */
-function namesOf(host: string, { domain }: Visitor): readonly string[] {
-  return isBelow(host, ownDomain(domain)) ? [] : [host, groupOf(host) ?? host];
 }
 
 /**

@@ -137,8 +137,8 @@ export interface Guest {
    */
   readonly via: string | null;
   /**
-   * A listed one was seen on this day where this host is not: what was no month here by then, or not listed for one, begins
-   * anew. The store finds that.
+   * A listed one was seen on this day where this host is not, after it was here or on the day itself: what was no month here
+   * by then, or not listed for one, begins anew. The store finds that.
    */
   readonly elsewhereDay: string | null;
   /**
@@ -149,7 +149,10 @@ export interface Guest {
 }
 
 /** A listed domain that was seen on a day, on hosts that may be learned or not. */
-export type SeenListed = Pick<Guest, 'domain' | 'registered' | 'day'>;
+export interface SeenListed extends Pick<Guest, 'domain' | 'registered' | 'day'> {
+  /** Names and addresses under which its hosts are learned: of those that it had each time that it was looked at. */
+  readonly at: readonly string[];
+}
 
 /** 0: callers have seen it. 1: a sweep has. 2: callers have, and lists that were fresh did not name it. */
 export type Swept = 0 | 1 | 2;

@@ -43,3 +43,8 @@ export function learnableSum(record: HostRecord, catalog: Catalog, today: string
 export const enoughFor = (name: string) => (isOwnHosts(name) ? LEARNING.ownLearnedAt : LEARNING.learnedAt);
 
 export const isEnough = (sum: number | null, name: string) => sum !== null && sum >= enoughFor(name);
+
+/** Under which a host is learned. Own hosts tell nothing by their names, but domains of one operator share an address. */
+export function namesOf(host: string, domain: string): readonly string[] {
+  return isBelow(host, ownDomain(domain)) ? [] : [host, groupOf(host) ?? host];
+}

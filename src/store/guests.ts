@@ -5,6 +5,7 @@ import {
   type Guest,
   type GuestGroup,
   LEARNING,
+  type SeenListed,
   STAYING_DAYS,
   WEEK_DAYS,
 } from '../core/guest.ts';
@@ -35,13 +36,14 @@ type DaysAfter = (day: string, days: number) => string;
  */
 const IS_ANOTHERS = `(excluded.entry IS NOT NULL AND coalesce(guest.registered <> excluded.registered, false))`;
 const isHeld = (after: DaysAfter) =>
-  `${IS_ANOTHERS} AND coalesce(guest.elsewhere_day, '') <= guest.day AND ${after('guest.day', HELD_DAYS)} > excluded.day`;
+  `${IS_ANOTHERS} AND coalesce(guest.elsewhere_day, '') < guest.day AND ${after('guest.day', HELD_DAYS)} > excluded.day`;
 
 /**
- * It was seen where this host is not since it was here; on the day itself it may have been met there and here. Of a guest
- * that a list has come to name the hosts tell where it was meanwhile: nobody has said so as long as it was unlisted.
+ * It was seen where this host is not since it was here, or on that day: who was at a hoster for an hour of each and at home
+ * for the rest had its customers flagged by day 40 (2026-11-18). Of a guest that a list has come to name the hosts tell
+ * where it was meanwhile: nobody has said so as long as it was unlisted.
  */
-const IS_ANEW = `(${IS_ANOTHERS} OR coalesce(guest.elsewhere_day > guest.day AND guest.elsewhere_day < excluded.day, false)
+const IS_ANEW = `(${IS_ANOTHERS} OR coalesce(guest.elsewhere_day >= guest.day, false)
   OR (guest.entry IS NULL AND excluded.entry IS NOT NULL AND EXISTS (
     SELECT 1 FROM guest AS there
     WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day)))`;
@@ -129,14 +131,27 @@ export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
   .map(member => `'${member}', ${columnName(member)}`)
   .join(', ');
 
+/** A listed domain that was seen, by the places that a store has for it. */
+interface SeenAt {
+  readonly registered: string;
+  readonly day: string;
+  readonly monthAgo: string;
+  /** A month before, in terms of `earned_by`. */
+  readonly earnedBy: string;
+  /** Whether the host of a guest is where it was seen. */
+  readonly isThere: string;
+}
+
 /**
- * For `WHERE`: guests that a listed domain, by the name `registered` seen on `day`, is no longer, or is not yet known to be
- * again that day; those that were so for a month stay, and were listed for as long: `earnedBy` is a month before in terms of
- * `earned_by`. Days before it was listed cost nobody any mail: with three of them, and one day's mail, a service in use had
- * the customers of any hoster flagged (2026-11-18). Once for each time that one goes.
+ * For `WHERE`: guests that a listed domain, by the name `registered` seen on `day`, is no longer; those that were so for a
+ * month stay, and were listed for as long. Days before it was listed cost nobody any mail: with three of them, and one
+ * day's mail, a service in use had the customers of any hoster flagged (2026-11-18). Once for each time that one goes.
  */
-export const isGone = (registered: string, day: string, monthAgo: string, earnedBy: string) =>
-  `coalesce(guest.registered = ${registered}, true) AND guest.day < ${day} AND (entry IS NULL OR since_day > ${monthAgo} OR guest.earned_by > ${earnedBy}) AND (elsewhere_day IS NULL OR elsewhere_day <= guest.day)`;
+export const isGone = ({ registered, day, monthAgo, earnedBy, isThere }: SeenAt) =>
+  `NOT ${isThere} AND coalesce(guest.registered = ${registered}, true) AND guest.day <= ${day} AND (entry IS NULL OR since_day > ${monthAgo} OR guest.earned_by > ${earnedBy}) AND coalesce(elsewhere_day, '') < guest.day`;
+
+/** In one text, each between spaces. */
+export const placesIn = ({ at }: SeenListed): string => ` ${at.join(' ')} `;
 
 /** What hosts of a domain's own are called follows from their address. */
 export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;

@@ -42,7 +42,8 @@ function unlisted(domain: string, day = DAY): Visitor {
 
 const exchanges = (...hosts: string[]) => hosts.map((host, preference) => ({ host, preference }));
 const hostsIn = (book: GuestBook) => book.turn()?.guests.map(({ host }) => host);
-const SEEN = [{ domain: 'burner.com', registered: null, day: DAY }];
+const seenAt = (...at: string[]) => [{ domain: 'burner.com', registered: null, day: DAY, at }];
+const NAMES = ['mx.box.net', '*.box.net', '5.61.1.1', 'own@5.61.1.1'];
 
 describe('a guest', () => {
   it('is written under its host, the domain of hosts and the addresses, and once', () => {
@@ -93,29 +94,84 @@ describe('a guest', () => {
     expect(brought('mx.burner.com')).toEqual(['5.61.1.1 ', 'own@5.61.1.1 null']);
   });
 
-  it('that is listed is told wherever it was seen, so that it is no longer where it was', () => {
-    const { book, later } = opened();
-    const seen = (...hosts: string[]) => {
-      const alike = hosts.map(host => ({ host, preference: 10 }));
-      book.enter(visitor('burner.com'), alike, catalog);
-      later({
+  it.each<[string, [host: string, preference: number][], string[] | undefined]>([
+    ['at its host', [['mx.box.net', 10]], NAMES],
+    ['at an address of its own', [['mx.burner.com', 10]], ['5.61.1.1', 'own@5.61.1.1']],
+    ['without mail', [], []],
+    ['parked', [['mx.sedoparking.com', 10]], []],
+    [
+      'at a provider',
+      [['aspmx.l.google.com', 10]],
+      ['aspmx.l.google.com', '*.google.com', '142.250.1.26', 'own@142.250.1.26'],
+    ],
+    [
+      'not at what it names behind that',
+      [
+        ['mx.box.net', 10],
+        ['mx.two.net', 20],
+      ],
+      NAMES,
+    ],
+    [
+      'behind a host that is nowhere, of which it is not',
+      [
+        ['no.two.net', 5],
+        ['mx.box.net', 10],
+      ],
+      NAMES,
+    ],
+    [
+      'behind a host of which nobody knows, or there',
+      [
+        ['mx.silent.net', 5],
+        ['mx.box.net', 10],
+      ],
+      ['mx.silent.net', '*.silent.net', ...NAMES],
+    ],
+    ['nobody knows where', [['mx.silent.net', 10]], undefined],
+  ])('that is listed is told where it was seen, so that it is no longer elsewhere: %s', (_, hosts, at) => {
+    const { book } = opened({
+      ...{
         'mx.box.net': ['5.61.1.1'],
-        'aspmx.l.google.com': ['142.250.1.26'],
+        'mx.burner.com': ['5.61.1.1'],
         'mx.two.net': ['5.61.1.2'],
-        'mx.three.net': ['5.61.1.3'],
-      });
-      return book.turn()?.listed;
-    };
-    // Also where nobody gets half of its mail, and beside a provider's where nobody knows where that is.
-    expect(seen('mx.box.net', 'mx.two.net', 'mx.three.net')).toEqual(SEEN);
-    expect(seen('aspmx.l.google.com', 'mx.nobody-answers.net')).toEqual(SEEN);
-    expect([seen('mx.box.net'), seen('aspmx.l.google.com'), seen()]).toEqual([SEEN, SEEN, SEEN]);
-    // Nobody knows where that is: it may be where it was.
-    expect(seen('mx.nobody-answers.net')).toBeUndefined();
-    // Nor is it forgotten where nothing could be written.
-    book.putBack({ guests: [], shared: [], listed: SEEN });
-    book.putBack({ guests: [], shared: [], listed: SEEN.map(seen => ({ ...seen, day: '2026-01-01' })) });
-    expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
+        'no.two.net': [],
+      },
+      'aspmx.l.google.com': ['142.250.1.26'],
+    });
+    book.enter(
+      visitor('burner.com'),
+      hosts.map(([host, preference]) => ({ host, preference })),
+      catalog,
+    );
+    expect(book.turn()?.listed).toEqual(at && seenAt(...at));
+  });
+
+  it('that is listed is told as soon as somebody knows where it was, also where nobody gets half of its mail', () => {
+    const known: Record<string, string[]> = {};
+    const { book, later } = opened(known);
+    const alike = ['mx.box.net', 'mx.two.net', 'mx.three.net'].map(host => ({ host, preference: 10 }));
+    book.enter(visitor('burner.com'), alike, catalog);
+    expect(book.turn()).toBeUndefined();
+    for (const [at, { host }] of alike.entries()) known[host] = [`5.61.1.${at}`];
+    later(known);
+    expect(book.turn()?.listed).toHaveLength(1);
+  });
+
+  it('that is listed is where it was at every look of a day, also where some could not be written at first', () => {
+    const { book } = opened({ 'mx.box.net': ['5.61.1.1'], 'mx.home.net': ['5.61.1.1'] });
+    const look = (host: string, day = DAY) =>
+      book.enter(visitor('burner.com', {}, day), exchanges(host), catalog);
+    for (const host of ['mx.box.net', 'mx.home.net', 'mx.box.net']) look(host);
+    const page = book.turn()!;
+    expect(page.listed).toEqual(seenAt('5.61.1.1', 'own@5.61.1.1'));
+    book.putBack({ ...page, guests: [] });
+    look('mx.box.net');
+    look('mx.box.net', '2026-11-16');
+    expect(book.turn()!.listed.map(({ day, at }) => `${day} ${at.join(' ')}`)).toEqual([
+      `${DAY} 5.61.1.1 own@5.61.1.1`,
+      `2026-11-16 ${NAMES.join(' ')}`,
+    ]);
   });
 
   it('that is listed is not where its host was days ago', () => {
@@ -385,7 +441,11 @@ describe('what must not be learned', () => {
     // Nor with another one behind it.
     book.enter(visitor('burner.com'), exchanges('x.popular.com', 'y.popular.com'), catalog);
     expect(wanted).toEqual([]);
-    expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
+    expect(book.turn()).toEqual({
+      guests: [],
+      shared: [],
+      listed: [expect.objectContaining({ domain: 'burner.com' })],
+    });
   });
 
   it.each(['project.rediris.es', 'home.comcast.net', 'vps.your-server.de', 'home.sdf.org', 'x.popular.com'])(
@@ -398,13 +458,21 @@ describe('what must not be learned', () => {
       expect(book.turn()).toMatchObject({ guests: [{ host: '5.61.1.1', domain: 'firm.com' }], shared: [] });
       // Nor does a listed one speak against whoever else is there.
       book.enter(visitor('burner.com'), exchanges(host), catalog);
-      expect(book.turn()).toEqual({ guests: [], shared: [], listed: SEEN });
+      expect(book.turn()).toEqual({
+        guests: [],
+        shared: [],
+        listed: [expect.objectContaining({ domain: 'burner.com' })],
+      });
     },
   );
 
   it.each(['mx1.rediris.es', 'mx1.comcast.net', 'mx.sdf.org'])('is told by %s, which is theirs', host => {
     const { book } = opened({ [host]: ['5.61.1.1'] });
     book.enter(visitor('burner.com'), exchanges(host), catalog);
-    expect(book.turn()).toEqual({ guests: [], shared: ['5.61.1.1', 'own@5.61.1.1'], listed: SEEN });
+    expect(book.turn()).toEqual({
+      guests: [],
+      shared: ['5.61.1.1', 'own@5.61.1.1'],
+      listed: [expect.objectContaining({ domain: 'burner.com' })],
+    });
   });
 });

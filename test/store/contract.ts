@@ -748,12 +748,17 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
     });
 
     test.each<
-      [string, here: number[], elsewhere: number[], again: number, expected: string, listedOn?: number]
+      [
+        ...[string, here: number[], elsewhere: number[], again: number, expected: string],
+        ...[listedOn?: number, looked?: number[]],
+      ]
     >([
       ['goes on where it was seen nowhere else', [1, 5], [], 20, '1 3 7'],
       ['begins anew where it was, for less than a month', [1, 5], [9], 20, '20 1 4'],
       ['does so each time', [1, 5, 15], [9, 16], 20, '20 1 4'],
-      ['goes on where it was elsewhere and here on one day', [1, 5], [5, 20], 20, '1 3 7'],
+      ['begins anew where it was elsewhere and here on one day', [1, 5], [5], 20, '20 1 4'],
+      ['and on the day on which it comes back', [1, 5], [20], 20, '20 1 4'],
+      ['goes on where it was looked at here only', [1, 5], [], 20, '1 3 7', -100, [5, 20]],
       ['begins anew also where it was elsewhere on that day too', [1, 5], [9, 20], 20, '20 1 4'],
       ['stays where that was after a month', [1, 5, 31], [32], 40, '1 4 7'],
       ['does not where it came back after one only', [1, 5], [9], 40, '40 1 4'],
@@ -762,7 +767,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ['nor where that was long after', [1, 5], [60], 65, '65 1 4', 60],
       ['nor where it was in the first month of the lists', [1, 5, 60], [62], 70, '70 1 4', 60],
       ['stays where that was after it', [1, 5, 60], [91], 95, '1 4 7', 60],
-    ])('a listed guest %s', async (_, here, elsewhere, again, expected, listedOn = -100) => {
+    ])('a listed guest %s', async (_, here, elsewhere, again, expected, listedOn = -100, looked = []) => {
       const { store, learn } = await learning();
       const dayOf = (day: number) => new Date(Date.UTC(2026, 9, day)).toISOString().slice(0, 10);
       const guest = (day: number, keys: number) => {
@@ -771,6 +776,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         const listed = { keys, earnedBy: dayOf(listedOn - UPDATE_LAG_DAYS) };
         return guests(1, day < listedOn ? { ...seen, entry: null, keys: null } : { ...seen, ...listed });
       };
+      const look = (day: number, ...at: string[]) =>
+        store.learn([], [], dayOf(day), SINCE, [{ domain: 'd0.com', registered: null, day: dayOf(day), at }]);
       const days = [...here, ...elsewhere, again].sort((a, b) => a - b);
       for (const day of new Set(days)) {
         // A stranger to it, and an unlisted one, are none the worse.
@@ -779,10 +786,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
           ...guests(1, { day: dayOf(1), entry: null }, 'i'),
         ];
         if (day === 1) await learn(others, [], dayOf(day));
-        if (elsewhere.includes(day))
-          await store.learn([], [], dayOf(day), SINCE, [
-            { domain: 'd0.com', registered: null, day: dayOf(day) },
-          ]);
+        if (elsewhere.includes(day)) await look(day, 'mx.another.net');
+        if (looked.includes(day)) await look(day, 'mx.another.net', 'mx.box.net');
         const keys = day === again ? 0b0100 : 0b0011;
         if (here.includes(day) || day === again) await learn(guest(day, keys), [], dayOf(day));
       }
@@ -827,7 +832,7 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       for (const [day, ...names] of here.map(one => one.split(' ') as [string, ...string[]])) {
         if (left && Number(left) < Number(day))
           await store.learn([], [], dayOf(left), SINCE, [
-            { domain, registered: `${who}.gr.com`, day: dayOf(left) },
+            { domain, registered: `${who}.gr.com`, day: dayOf(left), at: [] },
           ]);
         await learn(
           names.map(name => guest(day, name)),

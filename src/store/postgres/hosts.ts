@@ -22,6 +22,7 @@ import {
   inTooMany,
   isGone,
   leastTelling,
+  placesIn,
   readFirst,
   returned,
 } from '../guests.ts';
@@ -153,10 +154,12 @@ const TAKE = `
 
 const GO = `
   UPDATE guest SET elsewhere_day = seen.day
-  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-    AS seen (domain, registered, day, month_ago, earned_by)
-  WHERE guest.domain = seen.domain
-    AND ${isGone('seen.registered', 'seen.day', 'seen.month_ago', 'seen.earned_by')}`;
+  FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    AS seen (domain, registered, day, places, month_ago, earned_by)
+  WHERE guest.domain = seen.domain AND ${isGone({
+    ...{ registered: 'seen.registered', day: 'seen.day', monthAgo: 'seen.month_ago' },
+    ...{ earnedBy: 'seen.earned_by', isThere: `strpos(seen.places, ' ' || guest.host || ' ') > 0` },
+  })}`;
 
 /** Those that are shared already first: they take no place, and in a full table they were forgotten on day 91 (2026-11-18). */
 const SHARE = `
@@ -201,5 +204,5 @@ async function leaveAll(session: Session, listed: readonly SeenListed[]): Promis
   const days = listed.map(seen => seen.day);
   const before = (count: number) => days.map(one => daysBefore(one, count));
   const monthsAgo = [before(MONTH_DAYS), before(MONTH_DAYS + UPDATE_LAG_DAYS)];
-  await session.query(GO, [domains, names, days, ...monthsAgo]);
+  await session.query(GO, [domains, names, days, listed.map(placesIn), ...monthsAgo]);
 }

@@ -16,6 +16,7 @@ import {
   inTooMany,
   isGone,
   leastTelling,
+  placesIn,
   readFirst,
   returned,
 } from '../guests.ts';
@@ -129,12 +130,13 @@ function sweepsOn(db: DatabaseSync) {
 
 /** They are where they were seen, and no longer elsewhere. */
 function leaveAll(db: DatabaseSync, listed: readonly SeenListed[]): void {
-  const leave = db.prepare(
-    `UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${isGone('?5', '?2', '?3', '?4')}`,
-  );
-  inChunks(db, listed, ({ domain, registered, day }) => {
+  const isThere = `instr(?6, ' ' || guest.host || ' ') > 0`;
+  const gone = isGone({ registered: '?5', day: '?2', monthAgo: '?3', earnedBy: '?4', isThere });
+  const leave = db.prepare(`UPDATE guest SET elsewhere_day = ?2 WHERE domain = ?1 AND ${gone}`);
+  inChunks(db, listed, seen => {
+    const { domain, registered, day } = seen;
     const before = [MONTH_DAYS, MONTH_DAYS + UPDATE_LAG_DAYS].map(days => daysBefore(day, days));
-    leave.run(domain, day, ...before, registered);
+    leave.run(domain, day, ...before, registered, placesIn(seen));
   });
 }
 
