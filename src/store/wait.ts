@@ -1,5 +1,7 @@
 /** How long a store may be waited for: judged by when its answer came, not by when this process came to look. */
 
+import { StoreUnavailable } from '../core/ports.ts';
+
 export interface Wait {
   /** What is left of it, in milliseconds. */
   left(): number;
@@ -53,4 +55,24 @@ export function waitAtMost(ms: number, onPassed = () => {}): Wait {
       clearImmediate(immediate);
     },
   };
+}
+
+/** `passed` rejects when the time is over. */
+export function deadlineIn(
+  ms: number,
+  whose: string,
+  onPassed = () => {},
+): { readonly passed: Promise<never>; readonly wait: Wait } {
+  const { promise: passed, reject } = Promise.withResolvers<never>();
+  passed.catch(() => {});
+  const wait = waitAtMost(ms, () => {
+    onPassed();
+    reject(new StoreUnavailable(`${whose} did not answer within ${Math.round(ms)} ms`));
+  });
+  return { passed, wait };
+}
+
+export function within<T>(ms: number, whose: string, work: Promise<T>): Promise<T> {
+  const { passed, wait } = deadlineIn(ms, whose);
+  return Promise.race([work, passed]).finally(wait.end);
 }

@@ -423,6 +423,12 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.keyByDigest(keys[1]!.previousDigest!)).toEqual({ key: keys[1], revision });
       expect(await store.keyByDigest(digestOf('nobody'))).toEqual({ key: undefined, revision });
       expect(await store.listKeys()).toEqual(keys);
+      // At once they are read together.
+      const digests = keys.flatMap(key => [key.digest, digestOf('nobody'), key.previousDigest ?? key.digest]);
+      const found = await Promise.all([...digests, ...digests].map(digest => store.keyByDigest(digest)));
+      const [one, other] = keys.map(key => ({ key, revision }));
+      const each = [one, { key: undefined, revision }, one, other, { key: undefined, revision }, other];
+      expect(found).toEqual([...each, ...each]);
     });
 
     test('are replaced whole by their id, and nothing is made up for an unknown one', async () => {

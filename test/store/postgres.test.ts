@@ -7,7 +7,6 @@ import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.t
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { leastTelling } from '../../src/store/guests.ts';
 import { openConnections } from '../../src/store/postgres/connect.ts';
-import { gathering } from '../../src/store/postgres/gather.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { sessionOn } from '../../src/store/postgres/session.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
@@ -70,22 +69,6 @@ test('a database that lets nobody in is asked once in 0.1 s, however many calls 
   await pause(110);
   await call();
   expect(asked).toBe(before + 1);
-});
-
-test('whoever has waited too long is asked for no more, so that a slow database has no row that grows', async () => {
-  const asked: number[][] = [];
-  const slow = Promise.withResolvers<void>();
-  const ask = gathering(async (questions: readonly number[]) => {
-    asked.push([...questions]);
-    if (asked.length === 1) await slow.promise;
-    return questions;
-  });
-  const late = Array.from({ length: 1_000 }, (_, n) => expect(ask(n)).rejects.toThrow(StoreUnavailable));
-  await Promise.all(late);
-  const next = ask(1_000);
-  slow.resolve();
-  expect(await next).toBe(1_000);
-  expect(asked).toEqual([[0], [1_000]]);
 });
 
 describe.runIf(hasPostgres())('PostgreSQL', () => {

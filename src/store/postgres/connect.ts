@@ -2,11 +2,12 @@
 
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
-import { type Wait, waitAtMost } from '../wait.ts';
+import { deadlineIn, type Wait, within } from '../wait.ts';
 import { prepare, rethrow, type Session, sessionOn, settings } from './session.ts';
 
 /** Over the wait for a connection, connecting and the statement: the caller has its 500 within a second. */
 export const DEADLINE_MS = 800;
+const DATABASE = 'the database';
 /** For long lists, after the call was counted: 0.4 s for the fullest tables (November 2026); the server ends it at 1 s. */
 export const LISTING_MS = 1_500;
 /** For what nobody waits for. */
@@ -29,7 +30,7 @@ export function openConnections(url: string, most: number): Connections {
   return {
     async run(work, ms = DEADLINE_MS) {
       let late = false;
-      const { passed, wait } = deadlineIn(ms, () => {
+      const { passed, wait } = deadlineIn(ms, DATABASE, () => {
         late = true;
       });
       let client: pg.PoolClient | undefined;
@@ -67,7 +68,7 @@ function openPool(url: string, most: number): Pool {
     max: most,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: CONNECT_MS,
-    onConnect: client => within(CONNECT_MS, prepare(sessionOn(client))),
+    onConnect: client => within(CONNECT_MS, DATABASE, prepare(sessionOn(client))),
   });
   /** The pool's own count has those that are still being tried. */
   const open = new Set<pg.PoolClient>();
@@ -112,17 +113,5 @@ function openPool(url: string, most: number): Pool {
   return { connect, close: () => pool.end() };
 }
 
-function deadlineIn(ms: number, onPassed = () => {}): { passed: Promise<never>; wait: Wait } {
-  const { promise: passed, reject } = Promise.withResolvers<never>();
-  passed.catch(() => {});
-  const wait = waitAtMost(ms, () => {
-    onPassed();
-    reject(new StoreUnavailable(`the database did not answer within ${Math.round(ms)} ms`));
-  });
-  return { passed, wait };
-}
-
-export function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  const { passed, wait } = deadlineIn(ms);
-  return Promise.race([work, passed]).finally(wait.end);
-}
+/** As long as a call waits for it. */
+export const inTime = <T>(answer: Promise<T>): Promise<T> => within(DEADLINE_MS, DATABASE, answer);

@@ -12,6 +12,7 @@ import {
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { isGone, placesIn } from '../gone.ts';
 import {
   establishedBy,
   GROUP_KEYS,
@@ -20,9 +21,7 @@ import {
   IS_COUNTED,
   IS_SHARED,
   inTooMany,
-  isGone,
   leastTelling,
-  placesIn,
   readFirst,
   returned,
 } from '../guests.ts';

@@ -5,8 +5,8 @@ import { ENDING_AT_ONCE, type EndingQuery } from '../../core/event.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { Store } from '../../core/ports.ts';
 import { KEY } from '../columns.ts';
-import { type Connections, LISTING_MS } from './connect.ts';
-import { gathering } from './gather.ts';
+import { gathering } from '../gather.ts';
+import { type Connections, inTime, LISTING_MS } from './connect.ts';
 import type { Revisions } from './revision.ts';
 import type { Session } from './session.ts';
 
@@ -30,22 +30,27 @@ type Found = Awaited<ReturnType<Store['keyByDigest']>>;
 /** What calls ask before they are counted. Undefined in place of a digest: the revision is enough. */
 export function createKeyReads({ run }: Connections): Pick<Store, 'keyByDigest' | 'revision'> {
   /** One statement sees one state of the database: the records and the revision belong together. */
-  const read = gathering((digests: readonly (string | undefined)[]) =>
-    run(async (session): Promise<Found[]> => {
-      const { rows } = await session.query({
-        name: 'keys-by-digest',
-        text: `SELECT revision.value AS revision, ${FULL_NAMES}
+  const read = gathering(
+    (digests: readonly (string | undefined)[]) =>
+      run(async (session): Promise<Found[]> => {
+        const { rows } = await session.query({
+          name: 'keys-by-digest',
+          text: `SELECT revision.value AS revision, ${FULL_NAMES}
           FROM revision LEFT JOIN key ON digest = ANY ($1) OR previous_digest = ANY ($1)`,
-        values: [digests.filter(digest => digest !== undefined)],
-      });
-      const revision = Number(rows[0]?.revision);
-      const keys = new Map<string, KeyRecord>();
-      for (const key of rows.filter(row => row.id !== null).map(postgres.record)) {
-        keys.set(key.digest, key);
-        if (key.previousDigest !== null) keys.set(key.previousDigest, key);
-      }
-      return digests.map(digest => ({ key: digest === undefined ? undefined : keys.get(digest), revision }));
-    }),
+          values: [digests.filter(digest => digest !== undefined)],
+        });
+        const revision = Number(rows[0]?.revision);
+        const keys = new Map<string, KeyRecord>();
+        for (const key of rows.filter(row => row.id !== null).map(postgres.record)) {
+          keys.set(key.digest, key);
+          if (key.previousDigest !== null) keys.set(key.previousDigest, key);
+        }
+        return digests.map(digest => ({
+          key: digest === undefined ? undefined : keys.get(digest),
+          revision,
+        }));
+      }),
+    inTime,
   );
   return {
     keyByDigest: read,

@@ -6,6 +6,7 @@ import { type Guest, LEARNING, MONTH_DAYS, type SeenListed, UPDATE_LAG_DAYS } fr
 import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
+import { isGone, placesIn } from '../gone.ts';
 import {
   establishedBy,
   GROUP_KEYS,
@@ -14,9 +15,7 @@ import {
   IS_COUNTED,
   IS_SHARED,
   inTooMany,
-  isGone,
   leastTelling,
-  placesIn,
   readFirst,
   returned,
 } from '../guests.ts';

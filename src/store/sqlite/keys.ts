@@ -23,10 +23,10 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
   );
 
   return {
-    keyByDigest: (digest: string) =>
+    keysByDigest: (digests: readonly string[]) =>
       together(() => {
-        const row = selectByDigest.get(digest);
-        return { key: row && sqlite.record(row), revision: revision() };
+        const rows = digests.map(digest => selectByDigest.get(digest));
+        return { keys: rows.map(row => row && sqlite.record(row)), revision: revision() };
       }),
     createKey: (key: KeyRecord, act: Act, isNameUnique: boolean): boolean =>
       change(

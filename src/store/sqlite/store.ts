@@ -7,9 +7,11 @@ import type { Store } from '../../core/ports.ts';
 import { Batcher } from '../batch.ts';
 import { OVERRIDE } from '../columns.ts';
 import type { OnFormChange } from '../form.ts';
+import { gathering } from '../gather.ts';
 import { fromBytes, fromLines } from '../lines.ts';
 import { provedOnce } from '../proof.ts';
 import type { SqliteRow } from '../table.ts';
+import { within } from '../wait.ts';
 import { type Asking, DEADLINE_MS, NO_DEADLINE } from './asking.ts';
 import type { Counter, Records } from './connection.ts';
 import type { Copier } from './copier.ts';
@@ -125,16 +127,22 @@ export function storeOn(
   return {
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
     ready: provedOnce(() => ask.counter('prove', [])),
-    ...records(ask.direct, ask.bulk),
+    ...records(ask.direct, ask.bulk, deadlineMs),
     ...bulkWork(ask.bulk),
   };
 }
 
 /** Keys, their use, overrides and operators: what a call may have to wait for, but for lists of all keys' calls. */
-function records(direct: Ask, bulk: Ask) {
+function records(direct: Ask, bulk: Ask, deadlineMs: number) {
   return {
     revision: () => direct('revision', []),
-    keyByDigest: digest => direct('keyByDigest', [digest]),
+    keyByDigest: gathering(
+      async (digests: readonly string[]) => {
+        const { keys, revision } = await direct('keysByDigest', [digests]);
+        return keys.map(key => ({ key, revision }));
+      },
+      answer => within(deadlineMs, 'the store', answer),
+    ),
     used: (keyId, month) => direct('used', [keyId, month]),
     usedInMonth: month => bulk('usedInMonth', [month]),
     lastUses: () => bulk('lastUses', []),

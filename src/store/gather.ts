@@ -1,7 +1,5 @@
 /** Questions that calls wait for, put together: whoever asks while a statement is under way goes with the next one. */
 
-import { DEADLINE_MS, within } from './connect.ts';
-
 /** Of these the text takes a millisecond or two to write, and a database that is 100 ms away brings 20,000 a second (2026-11-18). */
 const MOST_AT_ONCE = 2_000;
 
@@ -12,11 +10,12 @@ interface Waiting<Q, A> {
 }
 
 /**
- * However many ask, one connection is enough. With a statement for each, a thousand callers with made-up keys had all
+ * However many ask, one connection is enough, and one message to a thread. With a statement for each, a thousand callers with made-up keys had all
  * connections busy, and everybody else waited behind them until the deadline (2026-11-18).
  */
 export function gathering<Q, A>(
   ask: (questions: readonly Q[]) => Promise<readonly A[]>,
+  inTime: (answer: Promise<A>) => Promise<A>,
 ): (question: Q) => Promise<A> {
   const waiting = new Set<Waiting<Q, A>>();
   let isAsking = false;
@@ -42,6 +41,6 @@ export function gathering<Q, A>(
     waiting.add(one);
     if (!isAsking) void askAll();
     // Whose time is over is asked for no more: a database that answered late had 10 MB of these a second (2026-11-18).
-    return within(DEADLINE_MS, promise).finally(() => void waiting.delete(one));
+    return inTime(promise).finally(() => void waiting.delete(one));
   };
 }
