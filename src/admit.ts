@@ -15,7 +15,14 @@ import {
   secretOf,
   turnedAway,
 } from './core/door.ts';
-import { bearerSecret, digestOf, isLive, isWellFormedSecret, type KeyRecord } from './core/key.ts';
+import {
+  bearerSecret,
+  digestOf,
+  isLive,
+  isWellFormedSecret,
+  type KeyRecord,
+  MOST_REMEMBERED,
+} from './core/key.ts';
 import { lru } from './core/lru.ts';
 import { originAllowed } from './core/origin.ts';
 import type { Clock, Store, Ticks, Waiter } from './core/ports.ts';
@@ -114,12 +121,9 @@ export function createAdmit(parts: AdmitParts): Admit {
   };
 }
 
-/** Of which every one in use is to be remembered: one that must be read first is answered at a third of the rate. */
-const MOST_KEYS = 100_000;
-
 /** Key records as they were read last. */
 function createKeyring(store: Store, clock: Clock) {
-  const keys = lru<OpenedKey>(MOST_KEYS);
+  const keys = lru<OpenedKey>(MOST_REMEMBERED);
 
   async function read(digest: string): Promise<OpenedKey | undefined> {
     const { key, revision } = await store.keyByDigest(digest);

@@ -1,7 +1,7 @@
 /** What this server knows of the use of keys, whichever of its secrets is sent: how fast, and how much is left. */
 
 import type { MeteredRefusal } from '../core/door.ts';
-import type { KeyRecord } from '../core/key.ts';
+import { type KeyRecord, MOST_REMEMBERED } from '../core/key.ts';
 import { lru } from '../core/lru.ts';
 import type { Clock, Store, Ticks } from '../core/ports.ts';
 import { type Allowance, allowanceOf, monthOf } from '../core/quota.ts';
@@ -18,9 +18,9 @@ export interface MetersParts {
 
 export class Meters {
   readonly #parts: MetersParts;
-  readonly #buckets = lru<Bucket>(10_000);
+  readonly #buckets = lru<Bucket>(MOST_REMEMBERED);
   /** After the last call that was counted here. */
-  readonly #allowances = lru<Allowance>(10_000);
+  readonly #allowances = lru<Allowance>(MOST_REMEMBERED);
 
   constructor(parts: MetersParts) {
     this.#parts = parts;
