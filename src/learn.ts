@@ -11,7 +11,7 @@ import { HostsMet } from './core/hosts-met.ts';
 import type { Infra } from './core/infra.ts';
 import { foldingInfra, NOTHING_LEARNED } from './core/infra-folding.ts';
 import { lru } from './core/lru.ts';
-import { type Exchange, MAIL_NOT_ASKED, type Mail, triedOf } from './core/mail.ts';
+import { type Exchange, MAIL_NOT_ASKED, type Mail, receives, triedOf } from './core/mail.ts';
 import { Pending } from './core/pending.ts';
 import type { Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
@@ -113,9 +113,7 @@ class Learner implements Learn {
   }
 
   note(domain: Domain, zone: string, listed: ListedAs | null, mail: Mail, by: string | Sweeping): void {
-    // A listed name without exchanges tells only that it is no longer where it was: many are parked now, where innocents are.
-    const tells =
-      mail.state === 'mx' || mail.state === 'implicit_mx' || (listed !== null && mail.state === 'not_asked');
+    const tells = receives(mail) || (listed !== null && mail.state === 'not_asked');
     // Whoever is asked for less often than its answer is fresh is met by an old one every time, and a new one is on its way.
     const isOnItsWay = mail.stale && listed !== null;
     if (!tells || (mail.stale && !isOnItsWay)) return;
@@ -232,17 +230,21 @@ class Learner implements Learn {
     this.#isSoon = false;
     for (const seen of this.#pending.take()) {
       const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
-      if (mail && !mail.stale) this.#enter(seen, seen.listed ? mail.exchanges : triedOf(seen.domain, mail));
-      else if (seen.tries < MOST_TRIES) this.#pending.add({ ...seen, tries: seen.tries + tries });
-      else this.#noted.delete(onceOf(seen));
+      const isOver = seen.tries >= MOST_TRIES;
+      if (isOver) this.#noted.delete(onceOf(seen));
+      if (mail && (isOver || !mail.stale)) this.#enter(seen, mail);
+      else if (!isOver) this.#pending.add({ ...seen, tries: seen.tries + tries });
     }
     this.#hostsMet.ask();
   }
 
-  #enter(seen: Seen, exchanges: readonly Exchange[]): void {
+  #enter(seen: Seen, mail: Mail): void {
     const catalog = this.#parts.catalog();
-    if (!this.#parts.isClockBelieved(catalog)) return;
-    const guest = guestOf(seen, this.#swept, catalog, this.#parts.clock());
-    this.#guestBook.enter({ ...seen, guest }, exchanges, catalog);
+    // Who is denied may be so for a moment, or by one resolver of several, and is nowhere else for that (2026-11-18).
+    if (!receives(mail) || !this.#parts.isClockBelieved(catalog)) return;
+    const visitor = { ...seen, guest: guestOf(seen, this.#swept, catalog, this.#parts.clock()) };
+    // Whoever answers too late each time was not where it answers in time: it had a hoster flagged by that (2026-11-18).
+    if (mail.stale) this.#guestBook.look(visitor, mail.exchanges, catalog);
+    else this.#guestBook.enter(visitor, seen.listed ? mail.exchanges : triedOf(seen.domain, mail), catalog);
   }
 }

@@ -41,7 +41,7 @@ const MOST_GUESTS = 20_000;
 /** In whose row hosts that cannot be learned wait for their addresses, before the key. */
 const PROVIDERS = 'providers';
 
-type Asked = Pick<AddressBook, 'fresh' | 'want' | 'age'>;
+type Asked = Pick<AddressBook, 'fresh' | 'want' | 'age' | 'isSilent'>;
 
 export class GuestBook {
   readonly #addresses: Asked;
@@ -74,6 +74,14 @@ export class GuestBook {
     this.#looks.putBack(listed);
   }
 
+  /**
+   * Where a listed domain is, also where that is known too late to speak against anybody. Names below it may be anywhere:
+   * one key that asked for `www.` of every listed domain kept all hosts from being learned (2026-11-18).
+   */
+  look({ domain, guest }: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
+    if (guest.entry === domain) this.#looks.add(domain, guest, exchanges, catalog);
+  }
+
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
     const { domain, by, guest } = visitor;
     // The very name: some that many people use give names below them away, to anybody.
@@ -81,8 +89,7 @@ export class GuestBook {
     const learnable = exchanges.filter(({ host }) => isLearnable(host, catalog));
     const others = exchanges.filter(exchange => !learnable.includes(exchange));
     const isListed = guest.entry !== null;
-    const see = () => this.#looks.add(domain, guest, exchanges, catalog);
-    if (isListed) see();
+    this.look(visitor, exchanges, catalog);
     const isFirst = ({ preference }: Exchange) => preference === exchanges[0]!.preference;
     for (const exchange of others.slice(0, LEARNING.mostExchanges)) {
       const { host } = exchange;
@@ -108,7 +115,7 @@ export class GuestBook {
       else if (isListed) {
         // Where nobody can be learned, there or behind, it matters to nobody.
         const canTell = ours.length > 0 || left.some(exchange => learnable.includes(exchange));
-        if (canTell) this.#blame(next, ours, visitor, { see, isNowhere });
+        if (canTell) this.#blame(next, ours, visitor, isNowhere);
       } else
         for (const { host } of ours)
           this.#addresses.want(host, by, found => {
@@ -136,7 +143,7 @@ export class GuestBook {
     alike: readonly Exchange[],
     ours: readonly Exchange[],
     visitor: Visitor,
-    { see, isNowhere }: { readonly see: () => void; readonly isNowhere: () => void },
+    isNowhere: () => void,
   ): void {
     const at = new Map<string, readonly string[]>();
     const left = new Set(ours);
@@ -145,11 +152,10 @@ export class GuestBook {
       const row = left.has(exchange) ? visitor.by : `${PROVIDERS} ${visitor.by}`;
       const take = (found: readonly string[]) => {
         if (found.length > 0 && (this.#addresses.age(exchange.host) ?? 0) > OLD_MS) return;
+        // For as long as its name server likes, nobody answers: who stands behind it gets none of the mail (2026-11-18).
+        if (found.length === 0 && this.#addresses.isSilent(exchange.host)) return;
         at.set(exchange.host, found);
         if (found.length === 0) isNowhere();
-        // Also where nobody is to blame: a service with three servers was elsewhere on 29 days of 33, of which nobody knew,
-        // and had the customers of a hoster flagged by the other four (2026-11-18).
-        else see();
         const there = alike.filter(({ host }) => known(host)?.length !== 0);
         for (const one of left) {
           const addresses = at.get(one.host) ?? [];

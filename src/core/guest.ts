@@ -143,7 +143,8 @@ export interface Guest {
   readonly elsewhereDay: string | null;
   /**
    * Where `domain` is a suffix that many share: the registered name below it by which it came. Stays as it was first, of
-   * listed ones until another takes its place (store/guests.ts).
+   * listed ones until another takes its place (store/guests.ts). Else `*.` and the domain where an unlisted one came by names
+   * below it alone: these have rows of their own, so that they cannot fill its own.
    */
   readonly registered: string | null;
 }
@@ -210,8 +211,14 @@ export function seenAgain(before: Guest, guest: Guest): Guest {
     swept: before.swept === 0 && guest.swept === 1 ? 1 : before.swept,
     keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
     via: before.via ?? guest.via,
-    registered: before.registered ?? guest.registered,
+    registered: cameBy(before.registered, guest.registered),
   };
+}
+
+/** Names below a domain give way to the domain itself. */
+function cameBy(before: string | null, now: string | null): string | null {
+  if (before?.startsWith('*.')) return now;
+  return now?.startsWith('*.') ? before : (before ?? now);
 }
 
 /** Enough to speak against others. */

@@ -13,19 +13,22 @@ export const OLD_MS = 86_400_000;
 type Asked = Pick<AddressBook, 'fresh' | 'age'>;
 /** Whom a look has met. */
 type Met = Pick<Guest, 'domain' | 'registered' | 'day'>;
-/** Undefined as long as nobody knows. */
-type Places = readonly string[] | undefined;
+/** Names and addresses; undefined where it has no mail now, and may be where it was. */
+type Places = { readonly at: readonly string[]; readonly isOpen: boolean } | undefined;
 
 interface LooksOfOne {
   readonly met: Met;
   /** By what was looked at; asked when they are written, as most addresses are known by then. */
   readonly places: Map<string, () => Places>;
+  turns: number;
 }
 
 /** Beyond this the rest is dropped: who is in use is seen again. */
 const MOST_MET = 20_000;
 /** With other hosts each time: by so many it is nowhere already. */
 const MOST_LOOKS = 8;
+/** So often it is asked again where hosts are of which nobody knows yet: after that, nobody answers for them. */
+const MOST_TURNS = 8;
 
 export class Looks {
   readonly #addresses: Asked;
@@ -36,46 +39,55 @@ export class Looks {
     this.#addresses = addresses;
   }
 
-  /** Once more as soon as one of its hosts is known. */
+  /** By its own name. */
   add(domain: string, met: Met, exchanges: readonly Exchange[], catalog: Catalog): void {
     const what = exchanges.map(({ host, preference }) => `${preference} ${host}`).join(' ');
     this.#add(met, what, () => this.#placesOf(domain, exchanges, catalog));
   }
 
   putBack(listed: readonly SeenListed[]): void {
-    for (const seen of listed) this.#add(seen, '', () => seen.at);
+    for (const seen of listed) this.#add(seen, '', () => ({ at: seen.at, isOpen: false }));
   }
 
   /** What stands in it, once. */
   turn(): readonly SeenListed[] {
-    const listed = [...this.#met.values()].flatMap(seenIn);
-    this.#met = new Map();
+    const listed: SeenListed[] = [];
+    for (const [who, looks] of this.#met) {
+      const places = [...looks.places.values()].map(look => look()).filter(look => look !== undefined);
+      if (places.some(({ isOpen }) => isOpen) && looks.turns++ < MOST_TURNS) continue;
+      this.#met.delete(who);
+      if (places.length > 0) listed.push({ ...looks.met, at: inAll(places.map(({ at }) => at)) });
+    }
     return listed;
   }
 
-  #add(met: Met, what: string, places: () => Places): void {
-    const who = `${met.domain} ${met.registered} ${met.day}`;
-    const looks = this.#met.get(who) ?? { met, places: new Map() };
+  #add({ domain, registered, day }: Met, what: string, places: () => Places): void {
+    const who = `${domain} ${registered} ${day}`;
+    const looks = this.#met.get(who) ?? { met: { domain, registered, day }, places: new Map(), turns: 0 };
     if (looks.places.size < MOST_LOOKS) looks.places.set(what, places);
     if (this.#met.size < MOST_MET) this.#met.set(who, looks);
   }
 
   /**
    * What its mail is received under: by the first hosts that are somewhere, and by those before them of which nobody knows
-   * that. Behind them it may name anybody's.
+   * that, by their names alone. Behind them it may name anybody's; and for as long as one likes nobody answers.
    */
   #placesOf(domain: string, exchanges: readonly Exchange[], catalog: Catalog): Places {
     const known = (host: string) => this.#addresses.fresh(host);
+    const isKnown = ({ host }: Exchange) => known(host) !== undefined && !this.#isOld(host);
     const { may } = lookedAt(exchanges, catalog.providers, known);
-    const first = may.find(({ host }) => known(host) !== undefined && !this.#isOld(host));
-    // It may be where it was; at a provider's, parked or without mail it is not.
-    const mayBeAnywhere = exchanges.length > 0 && exchanges.every(({ host }) => isLearnable(host, catalog));
-    if (first === undefined && mayBeAnywhere) return undefined;
-    const there = may.filter(({ preference }) => preference <= (first?.preference ?? preference));
-    return there.slice(0, LEARNING.mostDeciding).flatMap(({ host }) => {
+    // Parked it is not where it was; of hosts that are nowhere it may be a mistake.
+    if (may.length === 0 && exchanges.some(({ host }) => isLearnable(host, catalog))) return undefined;
+    const first = may.find(isKnown) ?? may[0];
+    const there = may
+      .filter(({ preference }) => preference <= first!.preference)
+      .slice(0, LEARNING.mostDeciding);
+    const at = there.flatMap(({ host }) => {
       const addresses = known(host) ?? [];
       return [...namesOf(host, domain), ...addresses, ...addresses.map(ownAt)];
     });
+    const canTell = may.some(({ host }) => isLearnable(host, catalog));
+    return { at, isOpen: canTell && !there.every(isKnown) };
   }
 
   #isOld(host: string): boolean {
@@ -84,9 +96,6 @@ export class Looks {
 }
 
 /** Where it was at every look: who is at a host for an hour of each day, and at home for the rest, is not there. */
-function seenIn({ met: { domain, registered, day }, places }: LooksOfOne): SeenListed[] {
-  const known = [...places.values()].map(look => look()).filter(look => look !== undefined);
-  const [first, ...others] = known;
-  if (first === undefined) return [];
-  return [{ domain, registered, day, at: first.filter(name => others.every(other => other.includes(name))) }];
+function inAll([first, ...others]: readonly (readonly string[])[]): readonly string[] {
+  return (first ?? []).filter(name => others.every(other => other.includes(name)));
 }

@@ -32,6 +32,8 @@ export interface Mail {
   readonly stale: boolean;
 }
 
+export const receives = ({ state }: Mail) => state === 'mx' || state === 'implicit_mx';
+
 /** Those that senders try first (RFC 5321 5.1). */
 export function firstOf<E extends Exchange>(exchanges: readonly E[]): E[] {
   const lowest = Math.min(...exchanges.map(({ preference }) => preference));

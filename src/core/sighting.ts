@@ -79,7 +79,7 @@ export function guestOf(
     earned: false,
     via: null,
     elsewhereDay: null,
-    registered: registered === zone ? null : registered,
+    registered: registered !== zone ? registered : listed || domain === zone ? null : `*.${zone}`,
   };
 }
 

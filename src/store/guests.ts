@@ -37,12 +37,17 @@ const IS_ANOTHERS = `(excluded.entry IS NOT NULL AND coalesce(guest.registered <
 const isHeld = (after: DaysAfter) =>
   `${IS_ANOTHERS} AND coalesce(guest.elsewhere_day, '') < guest.day AND ${after('guest.day', HELD_DAYS)} > excluded.day`;
 
+/** It is there by its own name, and not by names below it alone. */
+const IS_ITSELF = `coalesce(guest.registered, '*.') LIKE '*.%' AND coalesce(excluded.registered, '*.') LIKE '*.%'
+  AND (guest.registered IS NULL OR excluded.registered IS NULL)`;
+
 /**
  * It was seen where this host is not since it was here, or on that day: who was at a hoster for an hour of each and at home
- * for the rest had its customers flagged by day 40 (2026-11-18). Of a guest that a list has come to name the hosts tell
+ * for the rest had its customers flagged by day 40 (2026-11-18). Where lists no longer name it, what it was before stands. Of a guest that a list has come to name the hosts tell
  * where it was meanwhile: nobody has said so as long as it was unlisted.
  */
-const IS_ANEW = `(${IS_ANOTHERS} OR coalesce(guest.elsewhere_day >= guest.day, false)
+const IS_ANEW = `(${IS_ANOTHERS} OR (excluded.entry IS NOT NULL
+  AND coalesce(guest.elsewhere_day >= CASE WHEN guest.entry IS NULL THEN guest.since_day ELSE guest.day END, false))
   OR (guest.entry IS NULL AND excluded.entry IS NOT NULL AND EXISTS (
     SELECT 1 FROM guest AS there
     WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day)))`;
@@ -91,8 +96,8 @@ const again = (after: DaysAfter): Returning => ({
   },
   elsewhereDay: { becomes: 'guest.elsewhere_day' },
   registered: {
-    becomes: `coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.registered END, excluded.registered)`,
-    isNew: 'guest.registered IS NULL AND excluded.registered IS NOT NULL',
+    becomes: `CASE WHEN NOT (${IS_ITSELF}) THEN coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.registered END, excluded.registered) END`,
+    isNew: `(guest.registered IS NULL AND excluded.registered NOT LIKE '*.%') OR (guest.registered LIKE '*.%' AND excluded.registered IS NULL)`,
   },
 });
 

@@ -16,6 +16,7 @@ beforeAll(async () => {
 function opened(addresses: Readonly<Record<string, readonly string[]>> = {}, age = 0) {
   const wanted: [host: string, by: string][] = [];
   const open: { host: string; take: (addresses: readonly string[]) => void }[] = [];
+  const silent = new Set<string>();
   const known = (host: string) => addresses[host];
   const want = (host: string, by: string, take: (addresses: readonly string[]) => void) => {
     wanted.push([host, by]);
@@ -23,11 +24,14 @@ function opened(addresses: Readonly<Record<string, readonly string[]>> = {}, age
     if (found) take(found);
     else open.push({ host, take });
   };
-  const book = new GuestBook({ fresh: known, want, age: () => age }, new Map());
+  const book = new GuestBook(
+    { fresh: known, want, age: () => age, isSilent: host => silent.has(host) },
+    new Map(),
+  );
   const later = (found: Readonly<Record<string, readonly string[]>>) => {
     for (const { host, take } of open.splice(0)) take(found[host] ?? []);
   };
-  return { book, wanted, later };
+  return { book, wanted, later, silent };
 }
 
 function visitor(domain: string, facts: Partial<Visitor> = {}, day = DAY): Visitor {
@@ -97,7 +101,7 @@ describe('a guest', () => {
   it.each<[string, [host: string, preference: number][], string[] | undefined]>([
     ['at its host', [['mx.box.net', 10]], NAMES],
     ['at an address of its own', [['mx.burner.com', 10]], ['5.61.1.1', 'own@5.61.1.1']],
-    ['without mail', [], []],
+    ['at an address without exchanges', [], []],
     ['parked', [['mx.sedoparking.com', 10]], []],
     [
       'at a provider',
@@ -128,7 +132,15 @@ describe('a guest', () => {
       ],
       ['mx.silent.net', '*.silent.net', ...NAMES],
     ],
-    ['nobody knows where', [['mx.silent.net', 10]], undefined],
+    [
+      'at a host of which nobody knows, and not behind it',
+      [
+        ['mx.silent.net', 5],
+        ['mx.quiet.net', 10],
+      ],
+      ['mx.silent.net', '*.silent.net'],
+    ],
+    ['at hosts that are nowhere, which may be a mistake', [['no.two.net', 10]], undefined],
   ])('that is listed is told where it was seen, so that it is no longer elsewhere: %s', (_, hosts, at) => {
     const { book } = opened({
       ...{
@@ -144,7 +156,27 @@ describe('a guest', () => {
       hosts.map(([host, preference]) => ({ host, preference })),
       catalog,
     );
-    expect(book.turn()?.listed).toEqual(at && seenAt(...at));
+    // As long as somebody may still answer it is kept.
+    const pages = Array.from({ length: 9 }, () => book.turn());
+    expect(pages.flatMap(page => page?.listed ?? [])).toEqual(at ? seenAt(...at) : []);
+  });
+
+  it('that is listed is told by its own name, and not by one below it, which may be anywhere', () => {
+    const { book } = opened({ 'mx.two.net': ['5.61.1.2'] });
+    book.enter(
+      visitor('burner.com', { domain: 'www.burner.com' as Domain }),
+      exchanges('mx.two.net'),
+      catalog,
+    );
+    expect(book.turn()?.listed).toEqual([]);
+  });
+
+  it('that is listed does not speak against who stands behind a host that does not answer', () => {
+    const { book, silent, later } = opened({ 'mx.box.net': ['5.61.1.1'] });
+    silent.add('mx.silent.net');
+    book.enter(visitor('burner.com'), exchanges('mx.silent.net', 'mx.box.net'), catalog);
+    later({});
+    expect(hostsIn(book) ?? []).toEqual([]);
   });
 
   it('that is listed is told as soon as somebody knows where it was, also where nobody gets half of its mail', () => {
@@ -155,7 +187,7 @@ describe('a guest', () => {
     expect(book.turn()).toBeUndefined();
     for (const [at, { host }] of alike.entries()) known[host] = [`5.61.1.${at}`];
     later(known);
-    expect(book.turn()?.listed).toHaveLength(1);
+    expect(book.turn()?.listed[0]?.at).toContain('5.61.1.2');
   });
 
   it('that is listed is where it was at every look of a day, also where some could not be written at first', () => {
