@@ -15,10 +15,11 @@ import { type Exchange, MAIL_NOT_ASKED, type Mail, receives, triedOf } from './c
 import { Pending } from './core/pending.ts';
 import type { Resolver, Store } from './core/ports.ts';
 import { dayOf } from './core/quota.ts';
-import { guestOf, type ListedAs, onceOf, type Seen, type Sweeping, sightingOf } from './core/sighting.ts';
+import { guestOf, type ListedAs, type Seen, type Sweeping, sightingOf } from './core/sighting.ts';
 import type { Steps } from './core/steps.ts';
 import { SweptNames } from './core/swept.ts';
 import type { AddressBook } from './core/whereabouts.ts';
+import { Noted } from './learn/noted.ts';
 import { WhereaboutsBook, type WhereaboutsParts } from './learn/whereabouts.ts';
 
 export interface Learn {
@@ -80,8 +81,7 @@ export async function createLearn(parts: LearnParts): Promise<Learn> {
 
 class Learner implements Learn {
   readonly #parts: LearnParts;
-  /** Zone, and mark of the key where it is listed, to the day on which it was noted: each is looked at once a day. */
-  readonly #noted = lru<string>(50_000);
+  readonly #noted = new Noted();
   readonly #guestBook: GuestBook;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #pending = new Pending<Seen>(MOST_PENDING, MOST_PENDING_OF_A_KEY);
@@ -117,12 +117,11 @@ class Learner implements Learn {
     // Whoever is asked for less often than its answer is fresh is met by an old one every time, and a new one is on its way.
     const isOnItsWay = mail.stale && listed !== null;
     if (!tells || (mail.stale && !isOnItsWay)) return;
-    const day = dayOf(this.#parts.clock());
+    const now = this.#parts.clock();
     const sighting = sightingOf(domain, zone, listed, by);
-    const once = onceOf(sighting);
     const row = typeof by === 'string' ? by : SWEEP;
-    if (this.#noted.get(once) === day || !this.#pending.hasRoom(row)) return;
-    this.#noted.set(once, day);
+    if (this.#noted.has(sighting, dayOf(now), now) || !this.#pending.hasRoom(row)) return;
+    this.#noted.add(sighting, dayOf(now), now);
     this.#soon();
     this.#pending.add({ ...sighting, by: row, mail: isOnItsWay ? MAIL_NOT_ASKED : mail, tries: 0 });
   }
@@ -231,7 +230,7 @@ class Learner implements Learn {
     for (const seen of this.#pending.take()) {
       const mail = seen.mail.state === 'not_asked' ? this.#parts.resolver.last(seen.domain) : seen.mail;
       const isOver = seen.tries >= MOST_TRIES;
-      if (isOver) this.#noted.delete(onceOf(seen));
+      if (isOver) this.#noted.delete(seen);
       if (mail && (isOver || !mail.stale)) this.#enter(seen, mail);
       else if (!isOver) this.#pending.add({ ...seen, tries: seen.tries + tries });
     }

@@ -454,6 +454,40 @@ describe('an unlisted domain on learned hosts', () => {
     }
   });
 
+  it.each<[string, askedFor: (name: string) => string, meanwhile: Zone]>([
+    [
+      'names below them that have a web site are looked up',
+      name => `www.${name}`,
+      { records: [a('', '5.61.9.9')] },
+    ],
+    ['names below them that do not exist are', name => `nosuch.${name}`, { rcode: 'NXDOMAIN' }],
+    ['a resolver denies them for a moment', name => name, { rcode: 'NXDOMAIN' }],
+  ])('is flagged by listed names that have never moved, though %s', async (_, askedFor, meanwhile) => {
+    const burners = listedAt(host, 6);
+    const fresh = one('fresh.com', host);
+    zone({ [host]: '5.61.1.1' }, [...burners, fresh]);
+    const world = await enter([...burners, fresh]);
+    const look = async () => {
+      for (let round = 0; round < 2; round++) await ask(world, burners);
+      for (const { name } of burners) {
+        const other = askedFor(name);
+        const before = dns.zones.get(other);
+        const records = meanwhile.records?.map(() => a(other, '5.61.9.9'));
+        dns.zones.set(other, records ? { records } : meanwhile);
+        time.now += 3_600_000;
+        for (let round = 0; round < 2; round++) {
+          await world.judge(other, 'another key');
+          await world.digest();
+        }
+        if (before) dns.zones.set(other, before);
+      }
+    };
+    await look();
+    await within(30, time, look);
+    await ask(world, burners);
+    expect((await world.judge('fresh.com')).reason).toBe('disposable');
+  });
+
   it("is flagged by listed names below suffixes that have never moved, though others' below these are elsewhere", async () => {
     const suffixes = ['mooo.com', 'us.to', 'chickenkiller.com', 'duckdns.org'];
     const at = (name: string, where: string) =>
@@ -645,10 +679,15 @@ describe('what is not learned', () => {
   });
 
   const three = ['mx.home0.net', 'mx.home1.net', 'mx.home2.net'];
+  const silent = Array.from({ length: 20 }, (_, at) => `s${at}.home0.net`);
   const homes: Readonly<Record<string, (name: string) => NonNullable<Zone['records']>>> = {
     'one server': name => [mx(name, 10, three[0]!)],
     'three servers': name => three.map(host => mx(name, 10, host)),
     'an address and no exchange': name => [a(name, '5.61.1.9')],
+    'one server, behind twenty hosts that nobody answers for': name => [
+      ...silent.map(host => mx(name, 5, host)),
+      mx(name, 10, three[0]!),
+    ],
     "a provider's, and one behind it that is nowhere": name => [
       mx(name, 10, 'aspmx.l.google.com'),
       mx(name, 20, 'mx.nowhere.net'),
@@ -658,22 +697,25 @@ describe('what is not learned', () => {
   const UNLISTED = { here: [0, 1, 2, 50], atHome: [3, 20, 30, 40], listedOn: 10 };
   const LATELY = { here: [0, 1, 2, 40, 71], atHome: [3, 20, 30, 41, 60], listedOn: 40 };
   /** Each key looks once a day: these are others, of whom enough are not taken for the first ones. */
+  const MINUTES = { here: [0, 11, 22, 33], atHome: [0.2, 11.2, 22.2, 33.2], listedOn: 0, areSame: true };
   const BEFORE_HOME = { here: [0, 11, 22, 33], atHome: [0.2, 11.2, 22.2], listedOn: 0 };
   const BEHIND_HOME = { here: [0.2, 11.2, 22.2, 33.2], atHome: [0, 11, 22, 33], listedOn: 0 };
   it.each([
     ...Object.keys(homes).map(home => ['for the first hours of each day', home, BEFORE_HOME] as const),
     ...Object.keys(homes).map(home => ['for the last hours of each day', home, BEHIND_HOME] as const),
+    ['for the first hours of each day, when every key looks,', 'one server', MINUTES],
     ['before lists named them, and on one day since', 'one server', UNLISTED],
     ['before lists named them, and on two days of the month since', 'one server', LATELY],
     ...Object.keys(homes).map(home => ['on four days of a month', home, FOUR_DAYS] as const),
   ] as const)(
     'a host that domains in use were pointed at %s, and received by %s in between',
-    async (_, home, { here, atHome, listedOn }) => {
+    async (_, home, { here, atHome, listedOn, ...rest }) => {
       const host = 'mx.hoster.net';
       const mine = listedAt(host, 5).map(site => ({ ...site, late: listedOn > 0 }));
       const start = time.now;
       for (const [index, name] of [...three, 'aspmx.l.google.com'].entries())
         dns.zones.set(name, { records: [a(name, `5.62.${index}.1`)] });
+      for (const name of silent) dns.zones.set(name, { fault: 'servfail' });
       zone({ [host]: '5.61.1.1' }, [one('fresh.com', host)]);
       const world = await enter([...mine, one('fresh.com', host)]);
       for (const day of [...here, ...atHome].sort((one, other) => one - other)) {
@@ -682,7 +724,8 @@ describe('what is not learned', () => {
         if (here.includes(day)) zone({}, mine);
         else for (const { name } of mine) dns.zones.set(name, { records: homes[home]!(name) });
         // Listed names are answered before DNS is: the second time their hosts are known.
-        for (let round = 0; round < 2; round++) await ask(world, mine, ...(day % 1 > 0 ? [32, 8] : [4]));
+        for (let round = 0; round < 2; round++)
+          await ask(world, mine, ...(day % 1 > 0 && !('areSame' in rest) ? [32, 8] : [4]));
         expect([day, await flagged(world, 'fresh.com')]).toEqual([day, false]);
       }
       expect(await store.listHosts(5, 10)).toContainEqual(

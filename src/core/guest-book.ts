@@ -5,7 +5,7 @@ import type { Catalog } from './catalog.ts';
 import { lookedAt } from './deciding.ts';
 import { type Domain, ownDomain, registrableDomain } from './domain.ts';
 import { type Guest, LEARNING, ownAt, type SeenListed, seenAgain } from './guest.ts';
-import { isLearnable, namesOf } from './learnable.ts';
+import { groupOf, isLearnable, namesOf } from './learnable.ts';
 import { Looks, OLD_MS } from './looks.ts';
 import type { Exchange } from './mail.ts';
 import { isMailService } from './provider.ts';
@@ -40,6 +40,13 @@ interface Barred {
 const MOST_GUESTS = 20_000;
 /** In whose row hosts that cannot be learned wait for their addresses, before the key. */
 const PROVIDERS = 'providers';
+
+/** Of the exchanges of a listed domain: those that are tried now, which of them may be learned, and all that may get its mail. */
+interface Tried {
+  readonly alike: readonly Exchange[];
+  readonly ours: readonly Exchange[];
+  readonly all: readonly Exchange[];
+}
 
 type Asked = Pick<AddressBook, 'fresh' | 'want' | 'age' | 'isSilent'>;
 
@@ -79,7 +86,8 @@ export class GuestBook {
    * one key that asked for `www.` of every listed domain kept all hosts from being learned (2026-11-18).
    */
   look({ domain, guest }: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
-    if (guest.entry === domain) this.#looks.add(domain, guest, exchanges, catalog);
+    const isItself = domain === guest.entry || (guest.entry !== null && domain === guest.registered);
+    if (isItself) this.#looks.add(domain, guest, exchanges, catalog);
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
@@ -115,7 +123,7 @@ export class GuestBook {
       else if (isListed) {
         // Where nobody can be learned, there or behind, it matters to nobody.
         const canTell = ours.length > 0 || left.some(exchange => learnable.includes(exchange));
-        if (canTell) this.#blame(next, ours, visitor, isNowhere);
+        if (canTell) this.#blame({ alike: next, ours, all: may }, visitor, isNowhere);
       } else
         for (const { host } of ours)
           this.#addresses.want(host, by, found => {
@@ -137,14 +145,11 @@ export class GuestBook {
 
   /**
    * Those of a listed domain that are tried alike, each as soon as it is known to get its share: where all of them are is
-   * known later than where one is, and whoever has other names for them in every answer is never met by the same.
+   * known later than where one is, and whoever has other names for them in every answer is never met by the same. Beside or
+   * before those of others it speaks for no other host below its domain: that a server takes no connections, so that the
+   * mail goes to the next, nobody finds out, and a hoster's web server had his customers flagged by it (2026-11-18).
    */
-  #blame(
-    alike: readonly Exchange[],
-    ours: readonly Exchange[],
-    visitor: Visitor,
-    isNowhere: () => void,
-  ): void {
+  #blame({ alike, ours, all }: Tried, visitor: Visitor, isNowhere: () => void): void {
     const at = new Map<string, readonly string[]>();
     const left = new Set(ours);
     const known = (host: string) => at.get(host) ?? this.#addresses.fresh(host);
@@ -160,8 +165,11 @@ export class GuestBook {
         for (const one of left) {
           const addresses = at.get(one.host) ?? [];
           if (addresses.length === 0 || !hasHalf(one, there, known)) continue;
-          left.delete(one);
-          this.#addAt(one.host, blamedAt(addresses), visitor);
+          const isOne = (host: string) =>
+            isOfGroup(host, one.host) || known(host)?.every(address => addresses.includes(address));
+          const isAlone = all.every(({ host }) => isOne(host));
+          if (isAlone) left.delete(one);
+          this.#addAt(one.host, blamedAt(addresses), visitor, isAlone ? Infinity : 1);
         }
       };
       this.#addresses.want(exchange.host, row, take, 'anew');
@@ -169,9 +177,9 @@ export class GuestBook {
   }
 
   /** Where it is, since somebody knows that: names of hosts that are not cost nothing, and would fill any store. */
-  #addAt(host: string, found: readonly string[], visitor: Visitor): void {
+  #addAt(host: string, found: readonly string[], visitor: Visitor, most = Infinity): void {
     const { guest } = visitor;
-    const names = namesOf(host, visitor.domain);
+    const names = namesOf(host, visitor.domain).slice(0, most);
     const via = names.length === 0 ? '' : (registrableDomain(host) ?? host);
     for (const name of names) this.#add({ ...guest, host: name });
     for (const address of found.slice(0, LEARNING.mostAddresses)) {
@@ -209,6 +217,8 @@ export class GuestBook {
     });
   }
 }
+
+const isOfGroup = (host: string, other: string) => (groupOf(host) ?? host) === (groupOf(other) ?? other);
 
 /**
  * Whether a host that cannot be learned is of whoever it is named after. Below a name that many people use, and below

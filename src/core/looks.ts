@@ -10,7 +10,7 @@ import type { AddressBook } from './whereabouts.ts';
 /** What was answered before is not where a host is: one that was somewhere for a day would be there for three. */
 export const OLD_MS = 86_400_000;
 
-type Asked = Pick<AddressBook, 'fresh' | 'age'>;
+type Asked = Pick<AddressBook, 'fresh' | 'age' | 'isSilent'>;
 /** Whom a look has met. */
 type Met = Pick<Guest, 'domain' | 'registered' | 'day'>;
 /** Names and addresses; undefined where it has no mail now, and may be where it was. */
@@ -27,7 +27,7 @@ interface LooksOfOne {
 const MOST_MET = 20_000;
 /** With other hosts each time: by so many it is nowhere already. */
 const MOST_LOOKS = 8;
-/** So often it is asked again where hosts are of which nobody knows yet: after that, nobody answers for them. */
+/** So often it is kept while hosts are asked for of which nobody knows yet. */
 const MOST_TURNS = 8;
 
 export class Looks {
@@ -87,7 +87,8 @@ export class Looks {
       return [...namesOf(host, domain), ...addresses, ...addresses.map(ownAt)];
     });
     const canTell = may.some(({ host }) => isLearnable(host, catalog));
-    return { at, isOpen: canTell && !there.every(isKnown) };
+    const isOpen = canTell && there.some(one => !isKnown(one) && !this.#addresses.isSilent(one.host));
+    return { at, isOpen };
   }
 
   #isOld(host: string): boolean {

@@ -44,13 +44,14 @@ const IS_ITSELF = `coalesce(guest.registered, '*.') LIKE '*.%' AND coalesce(excl
 /**
  * It was seen where this host is not since it was here, or on that day: who was at a hoster for an hour of each and at home
  * for the rest had its customers flagged by day 40 (2026-11-18). Where lists no longer name it, what it was before stands. Of a guest that a list has come to name the hosts tell
- * where it was meanwhile: nobody has said so as long as it was unlisted.
+ * where it was meanwhile, by its own name: nobody has said so as long as it was unlisted.
  */
 const IS_ANEW = `(${IS_ANOTHERS} OR (excluded.entry IS NOT NULL
   AND coalesce(guest.elsewhere_day >= CASE WHEN guest.entry IS NULL THEN guest.since_day ELSE guest.day END, false))
   OR (guest.entry IS NULL AND excluded.entry IS NOT NULL AND EXISTS (
     SELECT 1 FROM guest AS there
-    WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day)))`;
+    WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day
+      AND coalesce(there.registered, '') NOT LIKE '*.%')))`;
 
 /**
  * What is seen again takes the place of what was, but for what counts from the first sighting on. A guest that was here

@@ -123,3 +123,15 @@ describe('an unlisted guest', () => {
     expect(guestOf(sighting, sweptWith(), catalog, NOW).swept).toBe(swept);
   });
 });
+
+describe('an unlisted guest', () => {
+  it.each([
+    ['shop.net', 'shop.net', null],
+    ['mail.shop.net', 'shop.net', '*.shop.net'],
+    ['x.gr.com', 'gr.com', 'x.gr.com'],
+  ])('is told apart from names below it: %s', async (domain, zone, registered) => {
+    const sighting = sightingOf(domain as Domain, zone, null, 'key_1');
+    const catalog = await catalogOf(['burn.com']);
+    expect(guestOf(sighting, sweptWith(), catalog, NOW).registered).toBe(registered);
+  });
+});

@@ -809,14 +809,67 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const unlisted = { entry: null, keys: null, days: 1 };
       const seen = (domain: string, host: string, day: string, facts: Partial<Guest> = unlisted) =>
         learn([guestOf({ entry: domain, ...facts, host, domain, day, sinceDay: day })], [], day);
-      for (const domain of ['moved.com', 'stayed.com']) await seen(domain, 'mx.box.net', '2026-11-01');
+      for (const domain of ['moved.com', 'stayed.com', 'web.com'])
+        await seen(domain, 'mx.box.net', '2026-11-01');
       await seen('moved.com', 'mx.home.net', '2026-11-05');
+      // A name below it is somewhere else, it is not.
+      await seen('web.com', 'own@5.61.1.1', '2026-11-05', { ...unlisted, registered: '*.web.com' });
       await seen('other.com', 'mx.home.net', '2026-11-05');
-      for (const domain of ['moved.com', 'stayed.com', 'other.com'])
+      for (const domain of ['moved.com', 'stayed.com', 'web.com', 'other.com'])
         await seen(domain, 'mx.box.net', '2026-11-09', { days: 1 });
       const { groups } = (await store.listHosts(3, 1))[0]!;
       const stays = groups.map(({ entries, sinceDay, days }) => `${entries} ${sinceDay} ${days}`);
-      expect(stays.sort()).toEqual(['moved.com other.com 2026-11-09 1', 'stayed.com 2026-11-01 2']);
+      expect(stays.sort()).toEqual(['moved.com other.com 2026-11-09 1', 'stayed.com web.com 2026-11-01 2']);
+    });
+
+    test('a guest that lists named for a day has what it was before, though it was elsewhere on that day', async () => {
+      const { store, learn } = await learning();
+      const seen = (day: string, facts: Pick<Guest, 'entry'> & Partial<Guest>) =>
+        learn(
+          [guestOf({ host: 'mx.box.net', domain: 'firm.com', day, sinceDay: day, days: 1, ...facts })],
+          [],
+          day,
+        );
+      const [unlisted, listed] = [{ entry: null, keys: null }, { entry: 'firm.com' }];
+      for (const day of ['2026-09-01', '2026-10-01', '2026-11-01']) await seen(day, unlisted);
+      const look = { domain: 'firm.com', registered: null, day: '2026-11-05', at: ['mx.other.net'] };
+      await store.learn([], [], '2026-11-05', SINCE, [look]);
+      await seen('2026-11-09', unlisted);
+      expect(await store.established('2026-11-09')).toContain('mx.box.net firm.com ');
+      // Where they name it again, it was elsewhere.
+      await seen('2026-11-10', listed);
+      expect((await store.listHosts(1, 1))[0]!.groups).toMatchObject([{ sinceDay: '2026-11-10', days: 1 }]);
+    });
+
+    test('a domain has forty places of its own beside those of names below it', async () => {
+      const { store, learn } = await learning();
+      const most = LEARNING.mostHostsOfOne;
+      const at = (host: string, day: string, registered: string | null) =>
+        guestOf({
+          host,
+          domain: 'shop.net',
+          entry: null,
+          keys: null,
+          registered,
+          day,
+          sinceDay: day,
+          days: 1,
+        });
+      const below = upTo(2 * most).map(each => `mx${each}.net`);
+      const days = ['2026-10-01', '2026-10-20', '2026-11-09'];
+      for (const day of days)
+        await learn(
+          below.map(host => at(host, day, '*.shop.net')),
+          [],
+          day,
+        );
+      // By which name it came first does not matter.
+      for (const day of days)
+        for (const registered of ['*.shop.net', null, '*.shop.net'])
+          await learn([at('mx.own.net', day, registered)], [], day);
+      const lines = (await store.established('2026-11-15')).split('\n');
+      expect(lines).toHaveLength(most + 1);
+      expect(lines).toContain('mx.own.net shop.net ');
     });
 
     test.each<[string, here: string[], elsewhere: string, expected: string]>([
