@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openVerdicts } from '../src/compose.ts';
+import type { SeenListed } from '../src/core/guest.ts';
 import { HashedNames } from '../src/core/hashed.ts';
 import { MAIL_NOT_ASKED } from '../src/core/mail.ts';
 import type { Store } from '../src/core/ports.ts';
 import { dayOf } from '../src/core/quota.ts';
 import { allAtOnce, type Steps } from '../src/core/steps.ts';
+import type { AddressBook } from '../src/core/whereabouts.ts';
 import { createResolver } from '../src/dns/resolver.ts';
 import { showingHosts } from '../src/http/shown.ts';
 import { createLearn } from '../src/learn.ts';
@@ -82,6 +84,16 @@ async function ask(world: World, sites: readonly Site[], keys = 8, first = 0): P
     for (const { name, listed } of sites) if (listed) await world.judge(name, `customer${key}`);
   await world.digest();
 }
+
+/** Everybody is nowhere. */
+const NO_ADDRESSES: AddressBook = {
+  ...{ known: () => [], fresh: () => [], beside: () => [], age: () => undefined },
+  ...{ isSilent: () => false, isDue: () => false },
+  *holding(): Steps<undefined> {},
+  recall() {},
+  want() {},
+  settle: async () => {},
+};
 
 /** Lists of these sites, swept, and asked for by some keys. */
 async function swept(hosts: Readonly<Record<string, string>>, sites: readonly Site[]) {
@@ -734,6 +746,30 @@ describe('what is not learned', () => {
     },
   );
 
+  it('a host at which domains were in time, and elsewhere whenever their name server took too long', async () => {
+    const told: SeenListed[] = [];
+    const catalog = await catalogOf(['burn.com']);
+    const learner = await createLearn({
+      store: { ...store, learn: async (...[, , , , listed = []]) => void told.push(...listed) },
+      resolver: {
+        last: () => ({ state: 'mx', exchanges: [{ host: 'mx.home.net', preference: 10 }], stale: true }),
+      },
+      addresses: { ...NO_ADDRESSES, fresh: () => ['5.61.1.9'] },
+      catalog: () => catalog,
+      clock: () => time.now,
+      isClockBelieved: () => true,
+      inTurns: async steps => allAtOnce(steps),
+      onError(error) {
+        throw error;
+      },
+    });
+    const burn = 'burn.com' as Site['name'];
+    learner.note(burn, burn, { entry: burn, corroborated: true, since: 0 }, MAIL_NOT_ASKED, 'key');
+    for (let flushes = 0; flushes < 5; flushes++) await learner.flush();
+    await learner.close();
+    expect(told).toMatchObject([{ domain: burn, at: expect.arrayContaining(['mx.home.net', '5.61.1.9']) }]);
+  });
+
   /** Names that an update lists, seen by one key so many days before, a third of them at a time. */
   async function listedLater(days: number, apart: number, facts: Partial<Site> = {}) {
     const host = 'mx.box.net';
@@ -1264,7 +1300,6 @@ describe('what was learned', () => {
       expect(isInTurns).toBe(true);
       return asked(visit);
     };
-    const nothingToDo = function* (): Steps<undefined> {};
     const learner = await createLearn({
       store: {
         ...store,
@@ -1278,18 +1313,7 @@ describe('what was learned', () => {
         },
       },
       resolver: { last: () => undefined },
-      addresses: {
-        known: () => [],
-        fresh: () => [],
-        beside: () => [],
-        isSilent: () => false,
-        isDue: () => false,
-        holding: nothingToDo,
-        age: () => undefined,
-        recall() {},
-        want() {},
-        settle: async () => {},
-      },
+      addresses: NO_ADDRESSES,
       catalog: () => current,
       clock: () => time.now,
       isClockBelieved: () => true,
