@@ -713,8 +713,10 @@ describe('what is not learned', () => {
   const BEFORE_HOME = { here: [0, 11, 22, 33], atHome: [0.2, 11.2, 22.2], listedOn: 0 };
   const BEHIND_HOME = { here: [0.2, 11.2, 22.2, 33.2], atHome: [0, 11, 22, 33], listedOn: 0 };
   it.each([
-    ...Object.keys(homes).map(home => ['for the first hours of each day', home, BEFORE_HOME] as const),
-    ...Object.keys(homes).map(home => ['for the last hours of each day', home, BEHIND_HOME] as const),
+    ...['one server', 'three servers', 'an address and no exchange'].map(
+      home => ['for the first hours of each day', home, BEFORE_HOME] as const,
+    ),
+    ['for the last hours of each day', 'one server', BEHIND_HOME],
     ['for the first hours of each day, when every key looks,', 'one server', MINUTES],
     ['before lists named them, and on one day since', 'one server', UNLISTED],
     ['before lists named them, and on two days of the month since', 'one server', LATELY],
@@ -737,7 +739,7 @@ describe('what is not learned', () => {
         else for (const { name } of mine) dns.zones.set(name, { records: homes[home]!(name) });
         // Listed names are answered before DNS is: the second time their hosts are known.
         for (let round = 0; round < 2; round++)
-          await ask(world, mine, ...(day % 1 > 0 && !('areSame' in rest) ? [32, 8] : [4]));
+          await ask(world, mine, ...(day % 1 > 0 && !('areSame' in rest) ? [20, 8] : [4]));
         expect([day, await flagged(world, 'fresh.com')]).toEqual([day, false]);
       }
       expect(await store.listHosts(5, 10)).toContainEqual(
