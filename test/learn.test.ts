@@ -855,9 +855,10 @@ describe('what is not learned', () => {
   it('many names below one listed domain, and one name asked a thousand times', async () => {
     const host = 'mx.box.net';
     const below = Array.from({ length: 30 }, (_, at) => one(`x${at}.burner.com`, host));
-    zone({ [host]: '5.61.1.1' }, [...below, one('fresh.com', host)]);
-    const world = await enter([{ ...one('burner.com', host), listed: true }]);
-    for (let i = 0; i < 1_000; i++) await world.judge(below[i % 30]!.name);
+    const burner = { ...one('burner.com', host), listed: true };
+    zone({ [host]: '5.61.1.1' }, [...below, burner, one('fresh.com', host)]);
+    const world = await enter([burner]);
+    for (let i = 0; i < 1_000; i++) await world.judge([burner, ...below][i % 31]!.name);
     await eventually('the guest is counted', async () => {
       await world.digest();
       return (await store.listHosts(1, 10)).length === 3;

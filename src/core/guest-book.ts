@@ -81,13 +81,9 @@ export class GuestBook {
     this.#looks.putBack(listed);
   }
 
-  /**
-   * Where a listed domain is, also where that is known too late to speak against anybody. Names below it may be anywhere:
-   * one key that asked for `www.` of every listed domain kept all hosts from being learned (2026-11-18).
-   */
+  /** Where a listed domain is, also where that is known too late to speak against anybody. */
   look({ domain, guest }: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
-    const isItself = domain === guest.entry || (guest.entry !== null && domain === guest.registered);
-    if (isItself) this.#looks.add(domain, guest, exchanges, catalog);
+    if (isItself(domain, guest)) this.#looks.add(domain, guest, exchanges, catalog);
   }
 
   enter(visitor: Visitor, exchanges: readonly Exchange[], catalog: Catalog): void {
@@ -123,7 +119,8 @@ export class GuestBook {
       else if (isListed) {
         // Where nobody can be learned, there or behind, it matters to nobody.
         const canTell = ours.length > 0 || left.some(exchange => learnable.includes(exchange));
-        if (canTell) this.#blame({ alike: next, ours, all: may }, visitor, isNowhere);
+        if (canTell && isItself(domain, guest))
+          this.#blame({ alike: next, ours, all: may }, visitor, isNowhere);
       } else
         for (const { host } of ours)
           this.#addresses.want(host, by, found => {
@@ -217,6 +214,14 @@ export class GuestBook {
     });
   }
 }
+
+/**
+ * A listed name tells where it is, and speaks against who is there; names below it may be anywhere, for nothing. One key that
+ * asked for `www.` of every listed domain kept all hosts from being learned, and a service had three hosters' customers
+ * flagged by such names, whose mail went home (2026-11-18).
+ */
+const isItself = (domain: string, { entry, registered }: Visitor['guest']) =>
+  domain === entry || (entry !== null && domain === registered);
 
 const isOfGroup = (host: string, other: string) => (groupOf(host) ?? host) === (groupOf(other) ?? other);
 

@@ -142,6 +142,11 @@ export interface Guest {
    */
   readonly elsewhereDay: string | null;
   /**
+   * Of a listed one that was here unlisted before: since which day and on how many, parted by a space. It has that again when
+   * lists withdraw it. The store finds that.
+   */
+  readonly beforeListed: string | null;
+  /**
    * Where `domain` is a suffix that many share: the registered name below it by which it came. Stays as it was first, of
    * listed ones until another takes its place (store/guests.ts). Else `*.` and the domain where an unlisted one came by names
    * below it alone: these have rows of their own, so that they cannot fill its own.

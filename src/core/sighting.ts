@@ -79,6 +79,7 @@ export function guestOf(
     earned: false,
     via: null,
     elsewhereDay: null,
+    beforeListed: null,
     registered: registered !== zone ? registered : listed || domain === zone ? null : `*.${zone}`,
   };
 }

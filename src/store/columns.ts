@@ -86,6 +86,7 @@ export const GUEST = table<Guest>('guest', ['host', 'domain'], {
   earned: later(orNull(yesNo)),
   via: later(orNull(text)),
   elsewhereDay: later(orNull(text)),
+  beforeListed: later(orNull(text)),
   registered: later(orNull(text)),
 });
 

@@ -1,13 +1,6 @@
 /** Parts of statements about guests that both stores make alike. */
 
-import {
-  ESTABLISHED_DAYS,
-  type Guest,
-  type GuestGroup,
-  LEARNING,
-  STAYING_DAYS,
-  WEEK_DAYS,
-} from '../core/guest.ts';
+import { ESTABLISHED_DAYS, type Guest, LEARNING, STAYING_DAYS, WEEK_DAYS } from '../core/guest.ts';
 import { GUEST } from './columns.ts';
 import { columnName } from './table.ts';
 
@@ -53,6 +46,9 @@ const IS_ANEW = `(${IS_ANOTHERS} OR (excluded.entry IS NOT NULL
     WHERE there.domain = excluded.domain AND there.day > guest.day AND there.day < excluded.day
       AND coalesce(there.registered, '') NOT LIKE '*.%')))`;
 
+/** What was written of it as a listed one took the shelter of months away, by a list that was wrong for a day (2026-11-18). */
+const IS_BACK = `(guest.before_listed IS NOT NULL AND excluded.entry IS NULL)`;
+
 /**
  * What is seen again takes the place of what was, but for what counts from the first sighting on. A guest that was here
  * before any list could name it has earned that; of unlisted ones no key is kept. The compiler asks for a column that is
@@ -66,11 +62,13 @@ const again = (after: DaysAfter): Returning => ({
     isNew: 'guest.day <> excluded.day',
   },
   sinceDay: {
-    becomes: `CASE WHEN guest.since_day < excluded.since_day AND NOT ${IS_ANEW} THEN guest.since_day ELSE excluded.since_day END`,
+    becomes: `CASE WHEN ${IS_BACK} THEN substr(guest.before_listed, 1, 10)
+      WHEN guest.since_day < excluded.since_day AND NOT ${IS_ANEW} THEN guest.since_day ELSE excluded.since_day END`,
     isNew: 'guest.since_day IS NULL OR excluded.since_day < guest.since_day',
   },
   days: {
-    becomes: `CASE WHEN ${IS_ANEW} THEN 1 ELSE coalesce(guest.days, 1) + CASE WHEN guest.day < excluded.day THEN 1 ELSE 0 END END`,
+    becomes: `CASE WHEN ${IS_BACK} THEN CAST(substr(guest.before_listed, 12) AS INTEGER) + 1
+      WHEN ${IS_ANEW} THEN 1 ELSE coalesce(guest.days, 1) + CASE WHEN guest.day < excluded.day THEN 1 ELSE 0 END END`,
   },
   swept: {
     becomes: `CASE WHEN guest.swept IS NULL OR ${IS_ANEW} THEN excluded.swept WHEN guest.swept = 0 AND excluded.swept = 1 THEN 1 ELSE guest.swept END`,
@@ -96,6 +94,10 @@ const again = (after: DaysAfter): Returning => ({
     isNew: 'guest.via IS NULL AND excluded.via IS NOT NULL',
   },
   elsewhereDay: { becomes: 'guest.elsewhere_day' },
+  beforeListed: {
+    becomes: `CASE WHEN excluded.entry IS NULL THEN NULL WHEN guest.entry IS NULL
+      THEN coalesce(guest.since_day, guest.day) || ' ' || coalesce(guest.days, 1) ELSE guest.before_listed END`,
+  },
   registered: {
     becomes: `CASE WHEN NOT (${IS_ITSELF}) THEN coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.registered END, excluded.registered) END`,
     isNew: `(guest.registered IS NULL AND excluded.registered NOT LIKE '*.%') OR (guest.registered LIKE '*.%' AND excluded.registered IS NULL)`,
@@ -109,32 +111,6 @@ export function returned(after: DaysAfter): string {
   const changed = members.flatMap(([, { isNew }]) => isNew ?? []).join(' OR ');
   return `ON CONFLICT (${GUEST.key}) DO UPDATE SET ${set} WHERE (${changed}) AND NOT (${isHeld(after)})`;
 }
-
-/** Guests that weigh the same: what no weight depends on is left out, so that they are few groups. */
-const GROUP: Record<Exclude<keyof GuestGroup, 'lately' | 'count' | 'entries'>, string> = {
-  listed: 'entry IS NOT NULL',
-  corroborated: 'corroborated',
-  earned: 'earned',
-  swept: 'swept',
-  keys: 'CASE WHEN entry IS NULL THEN 0 ELSE coalesce(keys, 0) END',
-  sinceDay: 'coalesce(since_day, day)',
-  lastDay: "CASE WHEN entry IS NULL THEN '' ELSE day END",
-  days: `CASE WHEN entry IS NULL AND days > ${ESTABLISHED_DAYS} THEN ${ESTABLISHED_DAYS} WHEN days > ${STAYING_DAYS} THEN ${STAYING_DAYS} ELSE coalesce(days, 1) END`,
-  via: "coalesce(via, '')",
-};
-
-/** Unlisted guests by their names only where they may be residents (core/residents.ts). */
-const NAMED = `CASE WHEN entry IS NULL AND days >= ${ESTABLISHED_DAYS} THEN domain ELSE entry END`;
-
-export const GROUPED = `${Object.entries(GROUP)
-  .map(([member, value]) => `${value} AS ${columnName(member)}`)
-  .join(', ')}, count(*) AS count, coalesce(string_agg(${NAMED}, ' ' ORDER BY domain), '') AS entries`;
-export const GROUP_KEYS = Object.values(GROUP).join(', ');
-
-/** The members of one group in JSON, where `json_object` or its like makes it: name, column, name, column. */
-export const GROUP_MEMBERS = [...Object.keys(GROUP), 'count', 'entries']
-  .map(member => `'${member}', ${columnName(member)}`)
-  .join(', ');
 
 /** What hosts of a domain's own are called follows from their address. */
 export const IS_SHARED = `shared_day IS NOT NULL AND name NOT LIKE 'own@%'`;

@@ -44,6 +44,7 @@ describe('a listed guest', () => {
       earned: false,
       via: null,
       elsewhereDay: null,
+      beforeListed: null,
       registered: null,
     });
   });

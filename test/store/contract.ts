@@ -839,6 +839,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       // Where they name it again, it was elsewhere.
       await seen('2026-11-10', listed);
       expect((await store.listHosts(1, 1))[0]!.groups).toMatchObject([{ sinceDay: '2026-11-10', days: 1 }]);
+      await seen('2026-11-11', listed);
+      await seen('2026-11-12', unlisted);
+      expect(await store.established('2026-11-12')).toContain('mx.box.net firm.com ');
     });
 
     test('a domain has forty places of its own beside those of names below it', async () => {

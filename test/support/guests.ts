@@ -18,6 +18,7 @@ export function guestOf(facts: Pick<Guest, 'host' | 'domain' | 'entry' | 'day'> 
     earned: false,
     via: null,
     elsewhereDay: null,
+    beforeListed: null,
     registered: null,
     ...facts,
   };

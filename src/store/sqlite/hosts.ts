@@ -7,11 +7,9 @@ import type { Store, SweepMark } from '../../core/ports.ts';
 import { daysBefore } from '../../core/quota.ts';
 import { GUEST, LISTED_HOST, SWEEP, SWEEP_MARK } from '../columns.ts';
 import { isGone, placesIn } from '../gone.ts';
+import { GROUP_KEYS, GROUP_MEMBERS, GROUPED } from '../groups.ts';
 import {
   establishedBy,
-  GROUP_KEYS,
-  GROUP_MEMBERS,
-  GROUPED,
   IS_COUNTED,
   IS_SHARED,
   inTooMany,
