@@ -41,7 +41,7 @@ const MOST_GUESTS = 20_000;
 /** In whose row hosts that cannot be learned wait for their addresses, before the key. */
 const PROVIDERS = 'providers';
 
-/** Of the exchanges of a listed domain: those that are tried now, which of them may be learned, and all that may get its mail. */
+/** Of the exchanges of a listed domain: those that are tried now, which of them may be learned, and all. */
 interface Tried {
   readonly alike: readonly Exchange[];
   readonly ours: readonly Exchange[];
@@ -120,7 +120,7 @@ export class GuestBook {
         // Where nobody can be learned, there or behind, it matters to nobody.
         const canTell = ours.length > 0 || left.some(exchange => learnable.includes(exchange));
         if (canTell && isItself(domain, guest))
-          this.#blame({ alike: next, ours, all: may }, visitor, isNowhere);
+          this.#blame({ alike: next, ours, all: exchanges }, visitor, isNowhere);
       } else
         for (const { host } of ours)
           this.#addresses.want(host, by, found => {
@@ -162,8 +162,8 @@ export class GuestBook {
         for (const one of left) {
           const addresses = at.get(one.host) ?? [];
           if (addresses.length === 0 || !hasHalf(one, there, known)) continue;
-          const isOne = (host: string) =>
-            isOfGroup(host, one.host) || known(host)?.every(address => addresses.includes(address));
+          // Of one that is nowhere somebody may have said so for a minute.
+          const isOne = (host: string) => isOfGroup(host, one.host) || isWithin(known(host), addresses);
           const isAlone = all.every(({ host }) => isOne(host));
           if (isAlone) left.delete(one);
           this.#addAt(one.host, blamedAt(addresses), visitor, isAlone ? Infinity : 1);
@@ -223,6 +223,8 @@ export class GuestBook {
 const isItself = (domain: string, { entry, registered }: Visitor['guest']) =>
   domain === entry || (entry !== null && domain === registered);
 
+const isWithin = (some: readonly string[] = [], all: readonly string[]) =>
+  some.length > 0 && some.every(address => all.includes(address));
 const isOfGroup = (host: string, other: string) => (groupOf(host) ?? host) === (groupOf(other) ?? other);
 
 /**

@@ -13,8 +13,12 @@ export const OLD_MS = 86_400_000;
 type Asked = Pick<AddressBook, 'fresh' | 'age' | 'isSilent'>;
 /** Whom a look has met. */
 type Met = Pick<Guest, 'domain' | 'registered' | 'day'>;
-/** Names and addresses; undefined where it has no mail now, and may be where it was. */
-type Places = { readonly at: readonly string[]; readonly isOpen: boolean } | undefined;
+interface Places {
+  /** Names and addresses. */
+  readonly at: readonly string[];
+  /** Hosts are still asked for. */
+  readonly isOpen: boolean;
+}
 
 interface LooksOfOne {
   readonly met: Met;
@@ -53,10 +57,10 @@ export class Looks {
   turn(): readonly SeenListed[] {
     const listed: SeenListed[] = [];
     for (const [who, looks] of this.#met) {
-      const places = [...looks.places.values()].map(look => look()).filter(look => look !== undefined);
+      const places = [...looks.places.values()].map(look => look());
       if (places.some(({ isOpen }) => isOpen) && looks.turns++ < MOST_TURNS) continue;
       this.#met.delete(who);
-      if (places.length > 0) listed.push({ ...looks.met, at: inAll(places.map(({ at }) => at)) });
+      listed.push({ ...looks.met, at: inAll(places.map(({ at }) => at)) });
     }
     return listed;
   }
@@ -76,10 +80,11 @@ export class Looks {
     const known = (host: string) => this.#addresses.fresh(host);
     const isKnown = ({ host }: Exchange) => known(host) !== undefined && !this.#isOld(host);
     const { may } = lookedAt(exchanges, catalog.providers, known);
-    // Parked it is not where it was; of hosts that are nowhere it may be a mistake.
-    if (may.length === 0 && exchanges.some(({ host }) => isLearnable(host, catalog))) return undefined;
-    const first = may.find(isKnown) ?? may[0];
-    const there = may
+    // Those that are nowhere count too where there are no others: by denying them for a second of every ten minutes a service
+    // was never at home (2026-11-18).
+    const tried = may.length > 0 ? may : exchanges;
+    const first = tried.find(isKnown) ?? tried[0];
+    const there = tried
       .filter(({ preference }) => preference <= first!.preference)
       .slice(0, LEARNING.mostDeciding);
     const at = there.flatMap(({ host }) => {
