@@ -5,9 +5,11 @@ import { type Act, FIRST_START, shortDetail } from '../../core/audit.ts';
 import { KEPT_VERSIONS } from '../../core/history.ts';
 import {
   addedAgain,
+  type Change,
   checksAgain,
   listsAgain,
   operatorsAgain,
+  otherLists,
   overridesAgain,
   type Restored,
   restoredInWords,
@@ -56,6 +58,18 @@ function uniteKeys(db: DatabaseSync): void {
     }
 }
 
+const OF_LISTS = TABLES.filter(({ columns }) => columns.some(({ name }) => name === 'feed'));
+
+/** From the copy of the backup all goes that is of other lists than those of here; what an operator should know of it. */
+function leaveOthers(db: DatabaseSync): Change[] {
+  return otherLists(...bothOf(db, ADDED_FEED, ADDED_FEED)).filter(({ subject }) => {
+    const left = OF_LISTS.map(({ name }) =>
+      Number(db.prepare(`DELETE FROM backup.${name} WHERE feed = ?`).run(subject).changes),
+    );
+    return left.some(count => count > 0);
+  });
+}
+
 /** The rows of here, and those of the backup. */
 function bothOf<R>(db: DatabaseSync, { name, key }: Table<object>, { names, sqlite }: Shape<R>) {
   const rows = (schema: string) =>
@@ -79,7 +93,7 @@ function decidedIn(db: DatabaseSync) {
 
 type Decided = ReturnType<typeof decidedIn>;
 
-function restoredOf(db: DatabaseSync, decided: Decided): Restored {
+function restoredOf(db: DatabaseSync, decided: Decided, others: readonly Change[]): Restored {
   const written: Written<object>[] = Object.values(decided).flat();
   const counted = MERGES.map(({ name, from }) => {
     const { n } = db.prepare(`SELECT count(*) AS n ${from}`).get()!;
@@ -91,7 +105,7 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
     .map(({ subject }) => String(subject));
   return {
     changes: written.map(({ change }) => change),
-    warnings: doubtsAbout(...bothOf(db, KEY, KEY), new Set(first)),
+    warnings: [...doubtsAbout(...bothOf(db, KEY, KEY), new Set(first)), ...others],
     rows: Object.fromEntries(counted.filter(([, n]) => n > 0)),
   };
 }
@@ -144,7 +158,8 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
         try {
           uniteKeys(db);
           keepUnknown(db, missing);
-          return restoredOf(db, decidedIn(db));
+          const others = leaveOthers(db);
+          return restoredOf(db, decidedIn(db), others);
         } finally {
           db.exec('ROLLBACK');
         }
@@ -155,8 +170,9 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
         inTransaction(db, () => {
           uniteKeys(db);
           keepUnknown(db, missing);
+          const others = leaveOthers(db);
           const decided = decidedIn(db);
-          const restored = restoredOf(db, decided);
+          const restored = restoredOf(db, decided, others);
           write(db, decided);
           for (const change of [...restored.changes, ...restored.warnings])
             writeAct(db, { ...act, ...change });
