@@ -45,7 +45,7 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     actor: Actor,
     from: From,
   ): Promise<InUse | Problem> {
-    const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
+    const history = await historyIn(store, feed);
     const { inUse } = history;
     const digest = inUse?.digest ?? null;
     if (from !== undefined && from !== digest) return overtaken(feed);
@@ -56,8 +56,6 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     if (!(await store.swapSnapshot(feed, to, digest, act))) return overtaken(feed);
     return { feed, version: to, isHeld: isHeld(swapped(history, to)) };
   }
-  const isLeftAlone = async (feed: string) =>
-    isHeld(historyOf(feed, await store.snapshots(), await store.pastSnapshots()));
   async function decide(
     feed: string,
     isApproved: boolean,
@@ -65,7 +63,7 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     seen: Seen,
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (isApproved && (await isLeftAlone(feed))) return leftAlone(feed);
+      if (isApproved && isHeld(await historyIn(store, feed))) return leftAlone(feed);
       const check = (await store.feedChecks()).find(one => one.feed === feed);
       const sets = check ? openTo(check, isApproved) : [];
       const older = (isApproved && check?.waiting === null && check.rejected) || [];
@@ -92,10 +90,7 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
       const act = actOf(clock(), 'feed.add', feed.name, actor, addedInWords(feed));
       if (await store.addFeed(feed, MOST_ADDED, act)) return feed;
       const isThere = (await store.addedFeeds()).some(({ name }) => name === feed.name);
-      const detail = isThere
-        ? `there is a feed ${feed.name} already: remove it first, or choose another name`
-        : `there are ${MOST_ADDED} added feeds already: remove one first`;
-      return { problem: 'taken', detail };
+      return addedInVain(feed.name, isThere);
     },
     async removeFeed(name, actor) {
       const removed = await store.removeFeed(name, actOf(clock(), 'feed.remove', name, actor));
@@ -103,6 +98,16 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     },
   };
 }
+
+const historyIn = async (store: Store, feed: string): Promise<History> =>
+  historyOf(feed, await store.snapshots(), await store.pastSnapshots());
+
+const addedInVain = (name: string, isThere: boolean): Problem => ({
+  problem: 'taken',
+  detail: isThere
+    ? `there is a feed ${name} already: remove it first, or choose another name`
+    : `there are ${MOST_ADDED} added feeds already: remove one first`,
+});
 
 const contended = (feed: string): Problem => ({
   problem: 'contended',
