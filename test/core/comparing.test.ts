@@ -64,6 +64,28 @@ test('one that nobody may flag below a listed name is told with that, and a suff
   expect(await changes([[]], [[], { verified: ['notaires.fr', 'mooo.com'] }])).toEqual([
     ['flagged', 'mooo.com', 'looked-at'],
   ]);
+  const host = 'observableusercontent.com';
+  expect(await changes([[]], [[], { verified: [host] }])).toEqual([
+    ['flagged', host, 'looked-at'],
+    ['cleared', `static.${host}`, 'looked-at'],
+  ]);
+});
+
+test('what is allowed for months is told again before it is forgotten, so that its end is known', async () => {
+  const catalog = await catalogOf(['ay.com']);
+  const overrides = new Map([['ay.com', overrideOf('ay.com', { action: 'allow' })]]);
+  const after = (days: number, standing = overrides) => {
+    const row = {
+      id: 7,
+      domain: 'ay.com',
+      change: 'cleared',
+      at: NOW - days * 86_400_000,
+      feeds: [],
+    } as const;
+    const now = { told: new Map([['ay.com', row]]), overrides: standing };
+    return allAtOnce(comparing(catalog, catalog, NOW, now)).map(({ change }) => change);
+  };
+  expect([after(14), after(16), after(16, new Map())]).toEqual([[], ['cleared'], ['flagged']]);
 });
 
 test('a listed name that comes to the panel is cleared, and flagged when it leaves', async () => {
