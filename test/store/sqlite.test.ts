@@ -1022,6 +1022,55 @@ describe('a restore', () => {
     }
   });
 
+  test('into a store that began anew brings lists with their versions back, of which the next update goes on', async () => {
+    const { store } = await newStore();
+    const version = (acceptedAt: number) => ({
+      ...{
+        feed: 'castle',
+        version: `${acceptedAt}`,
+        digest: `${acceptedAt}`,
+        names: 1,
+        body: 'x',
+        acceptedAt,
+      },
+    });
+    await store.acceptSnapshot(version(4), null, ACT);
+    await store.acceptSnapshot(version(5), '4', ACT);
+    // An operator went back.
+    await store.swapSnapshot('castle', version(4), '5', {
+      ...ACT,
+      action: 'feed.rollback',
+      subject: 'castle',
+    });
+    const target = join(temporaryFolder(), 'copy.db');
+    await store.backup(target, () => {});
+    const of = async (one: Store) => [
+      (await one.snapshots()).map(({ digest }) => digest),
+      (await one.pastSnapshots()).map(({ digest }) => digest),
+    ];
+    const anew = (await newStore()).store;
+    await anew.acceptSnapshot(version(8), null, ACT);
+    const planned = await anew.compareBackup(target);
+    expect(planned.changes).toMatchObject([
+      { action: 'feed.update', subject: 'castle', detail: 'version 4' },
+    ]);
+    expect(await of(anew)).toEqual([['8'], []]);
+    expect(await anew.restore(target, ACT)).toEqual(planned);
+    expect(await of(anew)).toEqual([['4'], ['5']]);
+    expect((await anew.compareBackup(target)).changes).toEqual([]);
+
+    // One that was gone back from here, or that had the versions of the backup, does not grow old again.
+    const back = (await newStore()).store;
+    await back.acceptSnapshot(version(8), null, { ...ACT, action: 'feed.rollback', subject: 'castle' });
+    await back.restore(target, ACT);
+    expect(await of(back)).toEqual([['8'], []]);
+    const older = (await newStore()).store;
+    await older.acceptSnapshot(version(4), null, ACT);
+    await older.acceptSnapshot(version(8), '4', ACT);
+    await older.restore(target, ACT);
+    expect(await of(older)).toEqual([['8'], ['4']]);
+  });
+
   test('into a new store brings every row of every table but decisions, leases and signs of life', async () => {
     const { store, path } = await newStore();
     const backup = join(temporaryFolder(), 'full.db');

@@ -30,7 +30,7 @@ import {
 import { ADDED_FEED, FEED_CHECK } from '../columns-of-lists.ts';
 import { type Shape, type Table, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
-import { MERGES, put, sameIn } from './restore-rows.ts';
+import { BEGIN_ANEW, begunAnew, MERGES, put, sameIn } from './restore-rows.ts';
 import type { Revisions } from './revision.ts';
 import type { Missing } from './schema.ts';
 import { inTransaction } from './transaction.ts';
@@ -80,13 +80,15 @@ function bothOf<R>(db: DatabaseSync, { name, key }: Table<object>, { names, sqli
 function decidedIn(db: DatabaseSync) {
   const [present, old] = bothOf(db, SNAPSHOT, SNAPSHOT_HEAD);
   const [past] = bothOf(db, PAST_SNAPSHOT, SNAPSHOT_HEAD);
+  const anew = new Set(begunAnew(db));
+  const standing = [...present, ...past].filter(({ feed }) => !anew.has(feed));
   return {
     keys: keysAgain(...bothOf(db, KEY, KEY)),
     overrides: overridesAgain(...bothOf(db, OVERRIDE, OVERRIDE)),
     operators: operatorsAgain(...bothOf(db, OPERATOR, OPERATOR)),
     added: addedAgain(...bothOf(db, ADDED_FEED, ADDED_FEED)),
     checks: checksAgain(...bothOf(db, FEED_CHECK, FEED_CHECK)),
-    lists: listsAgain([...present, ...past], old),
+    lists: listsAgain(standing, old),
     signing: signingAgain(...bothOf(db, SIGNING, SIGNING)),
   };
 }
@@ -121,6 +123,9 @@ function write(db: DatabaseSync, { lists, ...decided }: Decided): void {
   putAll(ADDED_FEED, decided.added);
   putAll(FEED_CHECK, decided.checks);
   putAll(SIGNING, decided.signing);
+  for (const feed of begunAnew(db))
+    for (const { name } of [SNAPSHOT, PAST_SNAPSHOT])
+      db.prepare(`DELETE FROM main.${name} WHERE feed = ?`).run(feed);
   for (const merge of MERGES) db.exec(put(merge));
   for (const { record } of lists) putList(db, record.feed);
 }
@@ -159,6 +164,7 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
           uniteKeys(db);
           keepUnknown(db, missing);
           const others = leaveOthers(db);
+          db.exec(BEGIN_ANEW);
           return restoredOf(db, decidedIn(db), others);
         } finally {
           db.exec('ROLLBACK');
@@ -171,6 +177,7 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
           uniteKeys(db);
           keepUnknown(db, missing);
           const others = leaveOthers(db);
+          db.exec(BEGIN_ANEW);
           const decided = decidedIn(db);
           const restored = restoredOf(db, decided, others);
           write(db, decided);
