@@ -611,7 +611,7 @@ describe('feeds, mail hosts and the audit', () => {
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
         updated_at: null,
         ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
-        ...{ fallback: null, waiting: [] },
+        ...{ fallback: null, waiting: [], rejected_in_use: [] },
         ...{ can_roll_back: false, held: false, digest: null, next: null },
       });
     }

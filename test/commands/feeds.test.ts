@@ -234,6 +234,10 @@ describe('feeds update', () => {
     expect(await run(['feeds', 'reject', 'mine'], beside())).toMatchObject({
       ...{ code: 0, stdout: 'mine may not flag own-later.com, own-other.com\n', stderr: inUse },
     });
+    // Nor did who reads JSON, or the API (2026-11-18).
+    type Told = { feeds: { feed: string; rejected_in_use: string[] }[] };
+    const { feeds } = await runJson<Told>(['feeds', 'status'], beside());
+    expect(feeds.flatMap(one => one.rejected_in_use)).toEqual(['own-other.com']);
     writeFileSync(path, 'note,Domain\nfirst,own-throwaway.com\nsecond,gmail.com\n');
     const updated = await run(['feeds', 'update', 'mine'], beside());
     expect([updated.code, updated.stderr]).toEqual([
