@@ -60,26 +60,25 @@ export interface Standing {
   readonly overrides: ReadonlyMap<string, Override>;
 }
 
-/** A name, and those above it. */
-function* upwards(name: string): Generator<string> {
-  for (let at = 0; ; ) {
-    yield name.slice(at);
+/** What is kept of a name and of those above it, the nearest first. */
+function upwards<T>(of: ReadonlyMap<string, T>, name: string): T[] {
+  const found: T[] = [];
+  for (let at = 0; of.size > 0; ) {
+    const one = of.get(at === 0 ? name : name.slice(at));
+    if (one !== undefined) found.push(one);
     const dot = name.indexOf('.', at);
-    if (dot === -1) return;
+    if (dot === -1) break;
     at = dot + 1;
   }
+  return found;
 }
 
 type Word = Pick<NumberedChange, 'id' | 'change' | 'at'>;
 
 /** What whoever follows has of a name by what is kept; undefined where nothing is. */
 function lastWord(told: Standing['told'], name: string): Word | undefined {
-  if (told.size === 0) return undefined;
   let last: Word | undefined;
-  for (const one of upwards(name)) {
-    const word = told.get(one);
-    if (word && (!last || word.id > last.id)) last = word;
-  }
+  for (const word of upwards(told, name)) if (!last || word.id > last.id) last = word;
   return last;
 }
 
@@ -105,7 +104,7 @@ class Comparison {
 
   isAllowed(name: string): boolean {
     const { overrides } = this.#standing;
-    if (overrides.size === 0 || !upwards(name).some(one => overrides.has(one))) return false;
+    if (upwards(overrides, name).length === 0) return false;
     const action = findOverride(overrides, lineage(name), this.#at)?.action;
     return action === 'allow' || action === 'role';
   }
@@ -224,21 +223,13 @@ function* telling(looked: ReadonlySet<string>, comparison: Comparison, at: numbe
       if (++count % DEEP_STEP === 0) yield;
       const feeds = comparison.now(domain);
       const change = feeds.length > 0 ? 'flagged' : 'cleared';
-      const above = nearestIn(found, domain);
+      const [above] = upwards(found, domain);
       const isOther = comparison.wasFlagged(domain) !== (change === 'flagged');
       if (!isOther && (above === undefined || above.change === change)) continue;
       const some = feeds.length > 0 ? feeds : comparison.feedsOf(domain);
       found.set(domain, { domain, change, at, feeds: some.length > 0 ? some : (above?.feeds ?? []) });
     }
   return [...found.values()];
-}
-
-function nearestIn(found: ReadonlyMap<string, ListingChange>, domain: string): ListingChange | undefined {
-  for (const name of upwards(domain)) {
-    const above = found.get(name);
-    if (above) return above;
-  }
-  return undefined;
 }
 
 /** Not a name itself: those are looked at. */
