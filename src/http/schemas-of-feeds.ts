@@ -139,7 +139,8 @@ export const ChangesSchema = Type.Object(
       Type.Object({
         domain: Type.String(),
         change: words(['flagged', 'cleared'], {
-          description: '`flagged`: the lists alone give it 80 or more now; `cleared`: no longer.',
+          description:
+            '`flagged`: the lists alone give it, and all below it, 80 or more now; `cleared`: no longer, or an operator allows it. In a copy, of a domain and its parents the change that came last decides.',
         }),
         at: Moment,
         feeds: Type.Array(Type.String(), { description: 'The lists that name it, or did.' }),
