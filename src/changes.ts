@@ -9,7 +9,6 @@ import {
 } from './changes/portions.ts';
 import { FairRow } from './core/fair-row.ts';
 import { NO_CHANGES, type Since } from './core/listing-change.ts';
-import type { Override } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 
 export interface Changes {
@@ -22,14 +21,10 @@ export type { Asker, ChangesPage, Portion };
 export function createChanges(
   parts: PortionParts & {
     readonly store: Pick<Store, 'changesMark'>;
-    /** The same map for as long as it is true. */
-    readonly overrides: () => ReadonlyMap<string, Override>;
-    /** When the first of these ends that has not ended yet. */
-    readonly nextEnd: (now: number) => number;
     readonly clock: Clock;
   },
 ): Changes {
-  const { store, overrides, nextEnd, clock } = parts;
+  const { store, clock } = parts;
   const readMark = sharing(async () => (await store.changesMark()) ?? NO_CHANGES);
   const row = new FairRow(1);
   let portions: Portions | undefined;
@@ -37,12 +32,9 @@ export function createChanges(
     async list(since, limit, asker) {
       const mark = await readMark();
       if (since && (since.id < mark.floor || since.id > mark.last)) return 'gone';
-      const now = clock();
-      const standing = overrides();
-      if (!portions?.standsFor(mark, standing, now))
-        portions = new Portions(parts, row, { mark, overrides: standing, now, until: nextEnd(now) });
+      if (!portions?.standsFor(mark)) portions = new Portions(parts, row, mark);
       const current = portions;
-      return current.page(since ?? (await current.beforeLastDay(now)), limit, asker);
+      return current.page(since ?? (await current.beforeLastDay(clock())), limit, asker);
     },
   };
 }

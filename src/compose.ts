@@ -167,7 +167,8 @@ export function followStore(
   const { store, onError, clock, make, ...rest } = parts;
   const stored = { store, unpack: PACKING.unpack, onError, shelf: shelfIn(dataDir) };
   const hold: RecorderParts['hold'] = lease => holdLease({ store, clock: store.moment }, lease);
-  const recorder = recordChanges({ store, catalog: rest.catalog, clock, hold, write: make.tell, onError });
+  const how = { clock, hold, inTurns, write: make.tell, onError, lookMs: rest.everyMs };
+  const recorder = recordChanges({ store, catalog: rest.catalog, ...how });
   const following = followFeeds({
     ...{ ...rest, sources: sourcesWithout(feedsOff), stored, make: make.next },
     followed: () => void recorder.look(),

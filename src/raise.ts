@@ -67,9 +67,11 @@ export function createRaise(parts: Parts): Raising {
     distrustedSince = new Map(
       distrusted.map(({ address }) => [address, distrustedSince.get(address) ?? dayOf(now)]),
     );
-    const checks = ofFollowed(await store.feedChecks(), feeds, await store.addedFeeds());
+    const all = await store.feedChecks();
+    const added = await store.addedFeeds();
+    const checks = ofFollowed(all, feeds, added);
     const keys = await endingKeys(store, now);
-    return { now, servers, distrustedSince, checks, backup: failedOf(backups), keys };
+    return { now, servers, distrustedSince, checks, added, backup: failedOf(backups), keys };
   }
 
   async function raiseAll(): Promise<void> {

@@ -2,18 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Catalog } from './core/catalog.ts';
-import { comparing, isNamed, type Remembered } from './core/comparing.ts';
+import { comparing } from './core/comparing.ts';
 import { dayBefore, forgottenBefore } from './core/forgetting.ts';
 import { isHeld, LEASE_MS, type Lease } from './core/lease.ts';
-import {
-  CHANGES_LEASE,
-  type ChangesMark,
-  firstNumber,
-  type ListingChange,
-  type NumberedChange,
-} from './core/listing-change.ts';
+import { CHANGES_LEASE, type ChangesMark, firstNumber, type ListingChange } from './core/listing-change.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Steps } from './core/steps.ts';
+import { allowsIn, standingIn } from './record/standing.ts';
 import type { Held } from './schedule.ts';
 
 /** One message to the store, and one transaction. */
@@ -25,6 +20,17 @@ const MOST_KEPT = 200_000;
 const PATIENCE_MS = 180_000;
 /** What could not be written, or another was about to write, is looked at again. */
 const LOOK_MS = 20_000;
+
+/** So often what operators allow is told again where what was told of it is forgotten. */
+const SETTLED_MS = 86_400_000;
+
+interface Looked {
+  readonly mark: string;
+  readonly text: string;
+  readonly at: number;
+  /** An override ends, or a day has passed. */
+  readonly until: number;
+}
 
 export interface Recorder {
   /** There is another catalog. Nobody has to wait for what it brings to be written. */
@@ -44,7 +50,10 @@ export interface Told {
 }
 
 /** What writing takes of a store. */
-export type WrittenTo = Pick<Store, 'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'changesAfter'>;
+export type WrittenTo = Pick<
+  Store,
+  'writeChanges' | 'swapChangesMark' | 'changesBefore' | 'changesAfter' | 'readOverrides'
+>;
 
 export interface RecorderParts {
   readonly store: WrittenTo & Pick<Store, 'changesMark' | 'lease' | 'swapLease' | 'moment'>;
@@ -55,9 +64,10 @@ export interface RecorderParts {
   readonly hold: (lease: Lease) => Pick<Held, 'end'>;
   /** `writeChanges`, here or in a thread of its own. */
   readonly write: (told: Told) => Promise<boolean>;
+  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
   readonly onError: (error: unknown) => void;
   readonly patienceMs?: number;
-  readonly lookMs?: number;
+  readonly lookMs?: number | undefined;
 }
 
 export function recordChanges(parts: RecorderParts): Recorder {
@@ -68,6 +78,8 @@ export function recordChanges(parts: RecorderParts): Recorder {
   let strangeSince: number | undefined;
   /** The last one of its own that it began anew with: servers that differ for good do so once each. */
   let begunWith: string | undefined;
+
+  const settle = settling(parts);
 
   /** What led to this catalog nobody can tell: whoever follows must begin anew, by numbers that nobody has seen. */
   async function beginAnew({ generation }: Catalog, was: ChangesMark | undefined): Promise<void> {
@@ -82,7 +94,7 @@ export function recordChanges(parts: RecorderParts): Recorder {
     if (was?.generation === current.generation) {
       recorded = current;
       strangeSince = undefined;
-      return true;
+      return settle(current, was);
     }
     // A new store has nobody who follows: what its first update brings is told.
     if (!was) await beginAnew(current, was);
@@ -100,6 +112,26 @@ export function recordChanges(parts: RecorderParts): Recorder {
   }
 
   return lookingOn(step, Math.min(lookMs, patienceMs), parts.onError);
+}
+
+/** Tells what operators began or ceased to allow since it was looked at last; whether there is nothing left to do now. */
+function settling(parts: RecorderParts): (current: Catalog, was: ChangesMark) => Promise<boolean> {
+  const { store, clock, inTurns } = parts;
+  let looked: Looked | undefined;
+  return async (current, was) => {
+    const now = clock();
+    const isDue = !looked || now >= looked.until || now < looked.at;
+    const { mark, overrides } = await store.readOverrides(isDue ? undefined : looked?.mark);
+    if (!overrides) return true;
+    const { ends, text } = await inTurns(allowsIn(overrides, now));
+    const next = { mark, text, at: now, until: Math.min(ends, now + SETTLED_MS) };
+    // A day later what was told of them may be forgotten.
+    const isSame = looked?.text === text && now < looked.at + SETTLED_MS && now >= looked.at;
+    const isNothing = text === '' && was.floor === was.last;
+    const done = isSame || isNothing || (await record(current, current, was, parts));
+    if (done) looked = isSame ? { ...next, at: looked!.at } : next;
+    return done !== false;
+  };
 }
 
 /** Steps until there is nothing left to do: now, every so often, and when asked; one look at a time. */
@@ -176,7 +208,8 @@ export async function writeChanges(
   inTurns: <T>(steps: Steps<T>) => Promise<T>,
   mostKept = MOST_KEPT,
 ): Promise<boolean> {
-  const changes = await inTurns(comparing(before, after, now, await rememberedIn(after, was, store)));
+  const changes = await inTurns(comparing(before, after, now, await standingIn(was, store, inTurns)));
+  if (changes.length === 0 && after.generation === was.generation) return true;
   const last = was.last + changes.length;
   const lowest = Math.max(was.floor, last - mostKept);
   // Of more than are kept at all the first are not even written: whoever follows begins anew. That of the floor is.
@@ -187,25 +220,6 @@ export async function writeChanges(
   const old = await store.changesBefore(await forgottenAt(now, store));
   const floor = Math.max(lowest, Math.min(old, was.last));
   return store.swapChangesMark({ generation: after.generation, floor, last }, was, holder);
-}
-
-/** Read in as small pieces as they are written: 200,000 take 1.1 s, of which others wait for milliseconds (2026-11-18). */
-async function rememberedIn(
-  after: Catalog,
-  { floor, last }: ChangesMark,
-  store: WrittenTo,
-): Promise<Remembered> {
-  const told = new Map<string, NumberedChange>();
-  for (let id = floor, isMore = true; isMore; ) {
-    const some = await store.changesAfter(id, CHUNK);
-    for (const row of some)
-      if (row.id > last || isNamed(after, row.domain)) continue;
-      else if (row.change === 'flagged') told.set(row.domain, row);
-      else told.delete(row.domain);
-    id = some.at(-1)?.id ?? last;
-    isMore = some.length > 0 && id < last;
-  }
-  return told;
 }
 
 /** A clock that jumped takes nothing away before a second day says the same. */

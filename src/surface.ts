@@ -3,7 +3,6 @@
 import type { Logger } from 'pino';
 import type { Admit } from './admit.ts';
 import { appointing, type Operators } from './appoint.ts';
-import { inTurns } from './assemble.ts';
 import { createChanges } from './changes.ts';
 import { VERSION } from './compose.ts';
 import type { Config } from './config.ts';
@@ -30,7 +29,6 @@ import { filterRoute } from './http/routes-of-filter.ts';
 import { createInvite, type Invite } from './invite.ts';
 import type { Lookup } from './lookup.ts';
 import type { Mix } from './mix.ts';
-import type { Overrides } from './overrule.ts';
 import type { Rank } from './rank.ts';
 import type { TrafficWatch } from './traffic.ts';
 
@@ -49,7 +47,6 @@ interface SurfaceParts {
   readonly freshness: Freshening;
   readonly traffic: TrafficWatch;
   readonly mix: Mix;
-  readonly overrides: Pick<Overrides, 'current' | 'nextEnd'>;
   readonly operators: Operators;
   readonly addressesOf: (host: string) => readonly string[];
   readonly clock: Clock;
@@ -61,7 +58,7 @@ export async function surfaceOf(
   config: Config,
   parts: SurfaceParts,
 ): Promise<{ callers: Route[]; ofOperators: Route[]; invite: Invite }> {
-  const { doors, admit, lookup, rank, filters, metrics, probes, store, overrides, clock } = parts;
+  const { doors, admit, lookup, rank, filters, metrics, probes, store, clock } = parts;
   const invite = createInvite({ ticks: parts.ticks ?? (() => performance.now()) });
   const callers = [
     ...publicRoutes({
@@ -72,13 +69,7 @@ export async function surfaceOf(
       domains: domainsEndpoint(parts),
       changes: changesEndpoint({
         doors,
-        changes: createChanges({
-          store,
-          overrides: overrides.current,
-          nextEnd: overrides.nextEnd,
-          clock,
-          inTurns,
-        }),
+        changes: createChanges({ store, clock }),
       }),
       probes,
     }),

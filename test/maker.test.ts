@@ -70,8 +70,8 @@ test('the next catalog is made, and what it changed is written, by threads', asy
   expect(await maker.tell({ before, after: next, was, now: NOW, holder: 'me' })).toBe(true);
   expect(await store.changesMark()).toEqual({ generation: next.generation, floor: 10, last: 15 });
   const changes = (await store.changesAfter(10, 10)).map(({ domain, change }) => `${change} ${domain}`);
-  const cleared = ['cleared first.com', 'cleared a.second.net', 'cleared sure.org'];
-  expect(changes).toEqual([...cleared, 'flagged new.com', 'flagged x.second.net']);
+  const short = ['cleared first.com', 'cleared sure.org', 'flagged new.com'];
+  expect(changes).toEqual([...short, 'cleared a.second.net', 'flagged x.second.net']);
   expect(told).toEqual([]);
 });
 

@@ -30,7 +30,7 @@ const refused: FeedCheck = {
   ...{ trouble: 'refused', rejected: ['z.com'] },
 };
 const NOTHING: Seen = {
-  ...{ now: NOW, keys: [], checks: [], backup: undefined, servers: [] },
+  ...{ now: NOW, keys: [], checks: [], added: [], backup: undefined, servers: [] },
   distrustedSince: new Map(),
 };
 const key = keyRecord({ id: 'key_1', quota: 10, revokedAt: null, expiresAt: null });
@@ -69,6 +69,11 @@ test.each<[string, Partial<Seen>, string[]]>([
       'feed.failing f 5 waiting 0 1',
       'feed.failing g 5 refused 1',
     ],
+  ],
+  [
+    'an own list of which no version was ever taken, by when it was added: another may have had its name',
+    { checks: [check('a', null), { ...held, checkedAt: null }], added: [{ name: 'b', addedAt: 7 }] },
+    ['feed.failing b 7 waiting 0'],
   ],
   [
     'a list that waits while no other can be reached',
@@ -151,6 +156,15 @@ test('of all servers one raises it, once, also after a restart, and again when i
   status.problem = 'ENOSPC';
   await one.look();
   expect(told.slice(5)).toEqual([`backup.failed /b ${NOW}`]);
+  // A list of which no version was ever taken, and another by its name.
+  for (const addedAt of [1, 2]) {
+    const own = { name: 'o', place: `/${addedAt}`, kind: 'disposable', format: 'lines' } as const;
+    await store.addFeed({ ...own, verified: true, addedAt }, 9, ACT);
+    await store.noteCheck({ ...held, feed: 'o', checkedAt: null });
+    await one.look();
+    await store.removeFeed('o', ACT);
+  }
+  expect(told.slice(6)).toEqual(['feed.failing o 1 waiting 0', 'feed.failing o 2 waiting 0']);
 });
 
 test('of hundreds of keys at their end each is told of, and the store is asked for none twice', async () => {

@@ -19,7 +19,7 @@ import { ACT } from './support/act.ts';
 import { catalogOf } from './support/catalog.ts';
 import { temporaryFolder } from './support/service.ts';
 import { storeAt } from './support/store.ts';
-import { FEW_TABLES } from './support/versions.ts';
+import { FEW_TABLES, forgetVersions } from './support/versions.ts';
 
 const many = (count: number, prefix = 'n') => Array.from({ length: count }, (_, at) => `${prefix}${at}.com`);
 const DAY = 86_400_000;
@@ -728,7 +728,7 @@ describe('what a new version would change for names that were asked here lately'
       ),
     );
     expect(done.map(([one]) => one!.outcome).sort()).toEqual(['accepted', 'accepted', 'waiting', 'waiting']);
-    for (const list of lists) await store.removeSnapshot(list.id, ACT);
+    for (const list of lists) await forgetVersions(store, list.id);
   });
 
   it('is held back where all lists together would flag more than five within a month', async () => {
@@ -1043,7 +1043,8 @@ describe('what a new version would change for names that were asked here lately'
   it('is refused where it still has what was rejected, also where the version in use has that, or an operator went back to one', async () => {
     const step = (...names: string[]) => [...many(100), ...names];
     const [few, all] = [regulars.slice(0, 5), regulars.slice(0, 6)];
-    const { approveFeed, rejectFeed, rollBackFeed } = actsOnFeeds({ store, clock: () => FIRST });
+    const acts = actsOnFeeds({ store, clock: () => FIRST });
+    const { approveFeed, rejectFeed, rollBackFeed, returnFeed } = acts;
     const tried = async (names: readonly string[], day: number, more: Options = {}) =>
       (await tryAll(names, { now: FIRST + day * DAY, ...more })).outcome;
     expect(await tried(step(...few), 0)).toBe('accepted');
@@ -1054,8 +1055,12 @@ describe('what a new version would change for names that were asked here lately'
     expect(await rollBackFeed(feed.id, actor)).toMatchObject({ version: { names: 105 } });
     for (const names of [few, [...few, 'more.com']])
       expect(await tried(step(...names), 4, { evenHeld: true })).toBe('refused');
-    // Taken back, it is used at once, though nothing of it is new.
+    // That would undo what somebody went back for.
+    expect(await approveFeed(feed.id, actor, 'any')).toMatchObject({ problem: 'taken' });
+    await returnFeed(feed.id, actor);
     expect(await approveFeed(feed.id, actor, 'any')).toEqual(few);
+    // Taken back, it is used at once, though nothing of it is new.
+    await rollBackFeed(feed.id, actor);
     expect(await tried(step(...few, 'more.com'), 5, { evenHeld: true })).toBe('accepted');
     expect(await check()).toMatchObject({ approved: null, rejected: all.slice(5) });
   });

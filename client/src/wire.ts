@@ -263,7 +263,7 @@ export const isDomainRisks: Check = /* @__PURE__ */ object({
 export interface Changes {
   readonly changes: readonly {
     readonly domain: string;
-    /** `flagged`: the lists alone give it 80 or more now; `cleared`: no longer. */
+    /** `flagged`: the lists alone give it, and all below it, 80 or more now; `cleared`: no longer, or an operator allows it. In a copy, of a domain and its parents the change that came last decides. */
     readonly change: 'flagged' | 'cleared';
     readonly at: string;
     /** The lists that name it, or did. */

@@ -244,6 +244,8 @@ export interface Feeds {
     readonly fallback: string | null;
     /** Domains that a version which is held back would flag though they were asked here and safe for days: approve or reject it. */
     readonly waiting: readonly string[];
+    /** Domains that an operator rejected and the version in use has all the same (of a list that clears domains: leaves out): take another version, or allow them by an override. */
+    readonly rejected_in_use: readonly string[];
     /** Whether there is a version before the one in use. */
     readonly can_roll_back: boolean;
     /** Rolled back: updates leave it alone until that is undone. */
@@ -264,6 +266,8 @@ export interface Feeds {
     readonly problem: string | null;
     /** Domains that a version which is held back would flag though they were asked here and safe for days: approve or reject it. */
     readonly waiting: readonly string[];
+    /** Domains that an operator rejected and the version in use has all the same (of a list that clears domains: leaves out): take another version, or allow them by an override. */
+    readonly rejected_in_use: readonly string[];
     /** Whether there is a version before the one in use. */
     readonly can_roll_back: boolean;
     /** Rolled back: updates leave it alone until that is undone. */
@@ -314,6 +318,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     problem: either(string, nothing),
     fallback: either(string, nothing),
     waiting: array(string),
+    rejected_in_use: array(string),
     can_roll_back: boolean,
     held: boolean,
     digest: either(string, nothing),
@@ -328,6 +333,7 @@ export const isFeeds: Check = /* @__PURE__ */ object({
     tried_at: either(string, nothing),
     problem: either(string, nothing),
     waiting: array(string),
+    rejected_in_use: array(string),
     can_roll_back: boolean,
     held: boolean,
     digest: either(string, nothing),

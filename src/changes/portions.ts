@@ -4,18 +4,9 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { lineage } from '../core/domain.ts';
 import type { FairRow } from '../core/fair-row.ts';
-import type {
-  ChangesCursor,
-  ChangesMark,
-  ListingChange,
-  NumberedChange,
-  Since,
-} from '../core/listing-change.ts';
-import { findOverride, type Override } from '../core/override.ts';
+import type { ChangesCursor, ChangesMark, NumberedChange, Since } from '../core/listing-change.ts';
 import type { Store } from '../core/ports.ts';
-import type { Steps } from '../core/steps.ts';
 
 const DAY_MS = 86_400_000;
 /** The last day begins anew so often. */
@@ -24,17 +15,10 @@ const DAY_STEP_MS = 60_000;
 const PORTION = 250;
 /** About 7 MB, 64,000 changes. */
 const MOST_PORTIONS = 256;
-/** Finding the parents of a thousand names takes milliseconds. */
-const STEP = 100;
-
-export interface ShownChange extends NumberedChange {
-  /** No override says otherwise. */
-  readonly isShown: boolean;
-}
 
 /** The same for everybody for as long as nothing changes, so that what was made of it can be kept with it. */
 export interface Portion {
-  readonly rows: readonly ShownChange[];
+  readonly rows: readonly NumberedChange[];
 }
 
 export interface Piece {
@@ -58,39 +42,26 @@ export interface Asker {
 
 export interface PortionParts {
   readonly store: Pick<Store, 'changesAfter' | 'changesBefore'>;
-  readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
 }
 
-/** All that stands under one mark and the same overrides. */
+/** All that stands under one mark. */
 export class Portions {
   readonly #parts: PortionParts;
   readonly #mark: ChangesMark;
-  readonly #overrides: ReadonlyMap<string, Override>;
-  readonly #begun: number;
-  /** When the next override ends. */
-  readonly #until: number;
   readonly #kept = new LRUCache<number, Promise<Portion>>({ max: MOST_PORTIONS });
   #lastDay: { readonly begins: number; readonly after: Promise<number> } | undefined;
   /** One is read at a time: others need that thread too. */
   readonly #row: FairRow;
 
-  constructor(
-    parts: PortionParts,
-    row: FairRow,
-    of: { mark: ChangesMark; overrides: ReadonlyMap<string, Override>; now: number; until: number },
-  ) {
+  constructor(parts: PortionParts, row: FairRow, mark: ChangesMark) {
     this.#parts = parts;
     this.#row = row;
-    this.#mark = of.mark;
-    this.#overrides = of.overrides;
-    this.#begun = of.now;
-    this.#until = of.until;
+    this.#mark = mark;
   }
 
-  standsFor(mark: ChangesMark, overrides: ReadonlyMap<string, Override>, now: number): boolean {
+  standsFor(mark: ChangesMark): boolean {
     const { generation, floor, last } = this.#mark;
-    const isSame = mark.generation === generation && mark.floor === floor && mark.last === last;
-    return isSame && overrides === this.#overrides && now >= this.#begun && now < this.#until;
+    return mark.generation === generation && mark.floor === floor && mark.last === last;
   }
 
   /** After which one the last 24 hours begin. Finding it takes a look at all. */
@@ -146,32 +117,8 @@ export class Portions {
   }
 
   async #read(at: number): Promise<Portion> {
-    const { store, inTurns } = this.#parts;
     const end = Math.min((at + 1) * PORTION - 1, this.#mark.last);
-    const rows = (await store.changesAfter(at * PORTION - 1, PORTION)).filter(({ id }) => id <= end);
-    return { rows: await inTurns(showing(rows, this.#overrides, this.#begun)) };
+    const rows = await this.#parts.store.changesAfter(at * PORTION - 1, PORTION);
+    return { rows: rows.filter(({ id }) => id <= end) };
   }
-}
-
-function* showing(
-  changes: readonly NumberedChange[],
-  overrides: ReadonlyMap<string, Override>,
-  now: number,
-): Steps<readonly ShownChange[]> {
-  const rows: ShownChange[] = [];
-  for (const change of changes) {
-    rows.push({ ...change, isShown: overrides.size === 0 || !isOverruled(change, overrides, now) });
-    if (rows.length % STEP === 0) yield;
-  }
-  return rows;
-}
-
-/** The operator's word stands, whatever lists do. */
-function isOverruled(
-  { domain, change }: ListingChange,
-  overrides: ReadonlyMap<string, Override>,
-  now: number,
-): boolean {
-  const action = findOverride(overrides, lineage(domain), now)?.action;
-  return change === 'flagged' ? action === 'allow' || action === 'role' : action === 'deny';
 }

@@ -8,6 +8,7 @@ import { confirm } from '@clack/prompts';
 import type { Command } from 'commander';
 import { refuseRestore } from '../command-store.ts';
 import { type Restored, restoredInWords } from '../core/restored.ts';
+import { hasten } from '../schedule.ts';
 import { checkBackup, WANTED } from '../store/sqlite/copies.ts';
 import { openSqliteStoreHere } from '../store/sqlite/here.ts';
 import { journalsOf } from '../store/sqlite/whole-copy.ts';
@@ -60,10 +61,12 @@ async function restore(file: string, { dryRun = false, yes, json }: RestoreOptio
   if (dryRun) return void process.stdout.write('a dry run: nothing was changed\n');
   if (!yes && !(await isConfirmed(source))) throw new CommandFailed('nothing was restored');
   const act = { ...actor(), at: Date.now(), action: 'store.restore', subject: basename(source) } as const;
-  const { done, keys } = await withStoreOrNew(async store => ({
-    done: await store.restore(source, { ...act, detail: null }),
-    keys: (await store.listKeys()).length,
-  }));
+  const { done, keys } = await withStoreOrNew(async store => {
+    const restored = await store.restore(source, { ...act, detail: null });
+    // The lists are those of the backup: a service that updates by itself does so within two minutes.
+    if (restored.changes.some(({ action }) => action === 'feed.update')) await hasten(store);
+    return { done: restored, keys: (await store.listKeys()).length };
+  });
   if (json) printJson({ file: source, dry_run: false, keys, ...done });
   else process.stdout.write(`restored from ${source}: ${restoredInWords(done)}\n`);
 }

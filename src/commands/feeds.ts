@@ -44,9 +44,9 @@ export function addFeeds(program: Command): void {
     .option('--force', 'accept every readable list, even if implausible; recorded in the audit log')
     .option('--dry-run', 'show what would happen; change nothing')
     .option('--json', 'one JSON document on stdout')
-    .action(update);
+    .action((named: readonly string[] | undefined, options: UpdateOptions) => update(named, options));
   addOwnFeeds(feeds);
-  addWaiting(feeds, feed => update([feed], {}));
+  addWaiting(feeds, feed => update([feed], {}, false));
   addFilter(feeds);
 }
 
@@ -132,7 +132,12 @@ const NO_STORE: Parameters<typeof updateParts>[1] = {
   moment: async () => Date.now(),
 };
 
-export async function update(feeds: readonly string[] | undefined, options: UpdateOptions): Promise<void> {
+/** `isNamed`: what an operator went back from is updated all the same where the operator names it. */
+export async function update(
+  feeds: readonly string[] | undefined,
+  options: UpdateOptions,
+  isNamed = true,
+): Promise<void> {
   const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
   const { endingNpm } = await import('./ending-npm.ts');
   const { from = new Map(), force = false, dryRun = false } = options;
@@ -153,7 +158,7 @@ export async function update(feeds: readonly string[] | undefined, options: Upda
     const bar = startProgress('Updating the feeds');
     const progress = (feed: string, done: number, total: number) => bar.at(feed, done, total);
     const parts = updateParts(config, store, sources, actor());
-    const how = { force, dryRun, evenHeld: wanted.size > 0, progress };
+    const how = { force, dryRun, evenHeld: isNamed && wanted.size > 0, progress };
     return endingNpm(() => updateFeeds(parts, how)).then(done => {
       const taken = `${done.filter(isTaken).length} of ${done.length} feeds have a new version`;
       bar.end(dryRun ? `${taken}; a dry run: nothing was changed` : taken);

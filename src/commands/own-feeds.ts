@@ -12,8 +12,8 @@ import {
   type Format,
   parseFeedName,
 } from '../core/added-feed.ts';
-import { actOf } from '../core/audit.ts';
 import type { FreshSource } from '../core/feed.ts';
+import type { InUse } from '../core/history.ts';
 import type { Store } from '../core/ports.ts';
 import { FEED_IDS, SOURCES } from '../feeds/sources.ts';
 import { type Updated, updateFeeds } from '../update.ts';
@@ -40,7 +40,7 @@ export function addOwnFeeds(feeds: Command): void {
   feeds
     .command('remove')
     .description(
-      'remove a list that you added, or return another one to its bundled version; running servers follow within a minute',
+      'remove a list that you added, with every version, or return another one to its bundled version, as "feeds rollback" does',
     )
     .argument('<feed>', 'as "feeds status" shows it')
     .option('--json', 'one JSON document on stdout')
@@ -133,25 +133,33 @@ async function addTo(
 }
 
 async function remove(feed: string, options: { json?: boolean }): Promise<void> {
-  const { isOwn, rejected } = await withStore(async (store, config) => {
+  const { told, rejected } = await withStore(async (store, config) => {
     const added = await store.addedFeeds();
     checkKnown(feed, added);
     if (added.some(({ name }) => name === feed)) {
       done((await operateOn(store).removeFeed(feed, actor())) ?? {}, 'feeds status');
-      return { isOwn: true, rejected: '' };
+      return { told: `${feed} was removed`, rejected: '' };
     }
-    if (!(await store.removeSnapshot(feed, actOf(Date.now(), 'feed.remove', feed, actor()))))
-      throw new CommandFailed(`no update of ${feed} is stored; "domain-risk feeds status" shows all`);
-    return { isOwn: false, rejected: await rejectedStill(feed, store, config) };
+    const cleared = done(await operateOn(store).clearFeed(feed, actor()), 'feeds status');
+    return { told: inUseInWords(cleared), rejected: await rejectedStill(feed, store, config) };
   });
   if (options.json) printJson({ feed, removed: true });
-  else process.stdout.write(isOwn ? `${feed} was removed\n` : `${feed} is ${withoutUpdate(feed)} again\n`);
+  else process.stdout.write(`${told}\n`);
   process.stderr.write(rejected);
 }
 
 /** What is left of a list where no version of it is in use. */
-export const withoutUpdate = (feed: string): string =>
+const withoutUpdate = (feed: string): string =>
   SOURCES.feeds.some(source => source.feed.id === feed) ? 'as installed' : 'empty';
+
+/** After an operator went back or forth. */
+export function inUseInWords({ feed, version, isHeld }: InUse): string {
+  const now = version ? `at version ${version.version} with ${version.names} names` : withoutUpdate(feed);
+  const more = isHeld
+    ? `; updates leave it alone until "feeds rollback --undo", or "feeds update ${feed}", after which what you went back from is not kept`
+    : '';
+  return `${feed} is ${now}${more}`;
+}
 
 /** Where a list of the operator's own comes from. */
 export function placeInWords(origin: string): string {

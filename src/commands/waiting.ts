@@ -6,7 +6,7 @@ import type { Store } from '../core/ports.ts';
 import type { Flip } from '../core/what-if.ts';
 import { shownInUse } from '../http/shown.ts';
 import type { Updated } from '../update.ts';
-import { checkKnown, withoutUpdate } from './own-feeds.ts';
+import { checkKnown, inUseInWords } from './own-feeds.ts';
 import { printJson } from './print.ts';
 import { rejectedStill } from './rejected.ts';
 import { actor, done, hasStore, operateOn, readWorld, withStore } from './world.ts';
@@ -74,13 +74,8 @@ async function rollBack(feed: string, options: { undo?: boolean; json?: boolean 
     return { stepped, rejected: await rejectedStill(feed, store, config) };
   };
   const { stepped, rejected } = await withStore(work);
-  const { version, isHeld } = stepped;
-  const now = version ? `at version ${version.version} with ${version.names} names` : withoutUpdate(feed);
-  const more = isHeld
-    ? `; updates leave it alone until "feeds rollback --undo", or "feeds update ${feed}", after which what you went back from is not kept`
-    : '';
   if (options.json) printJson(shownInUse(stepped));
-  else process.stdout.write(`${feed} is ${now}${more}\n`);
+  else process.stdout.write(`${inUseInWords(stepped)}\n`);
   process.stderr.write(rejected);
 }
 

@@ -1,13 +1,18 @@
-/** Two catalogs → the names that the lists began or ceased to flag between them. */
+/**
+ * Two catalogs → the names that the lists began or ceased to flag between them. What is told of a name is told of all
+ * below it, and the last that was told of a name or of one above it counts: so a copy can be kept that is right.
+ */
 
+import { allSuffixes } from './all-suffixes.ts';
 import type { Catalog } from './catalog.ts';
-import { type Weight, weigh } from './corroboration.ts';
+import { NEW_DAYS, type Weight, weigh } from './corroboration.ts';
 import { type Day, dayAt } from './days.ts';
 import { type Domain, lineage, ownDomain } from './domain.ts';
 import { listedOf } from './facts.ts';
 import type { ListingChange, NumberedChange } from './listing-change.ts';
 import { MAIL_NOT_ASKED } from './mail.ts';
-import { STEP, type Steps } from './steps.ts';
+import { findOverride, type Override } from './override.ts';
+import { DEEP_STEP, STEP, type Steps } from './steps.ts';
 
 /** What makes 80 points and more. DNS is not asked for it: a new name on a business platform is 60 all the same. */
 const FLAGGING: ReadonlySet<Weight> = new Set<Weight>(['verified', 'two_families', 'one_family']);
@@ -33,77 +38,201 @@ function saidOf(catalog: Catalog, name: string): string {
 const versionOf = ({ digest, feed: { kind, family } }: Catalog['snapshots'][number]) =>
   `${digest} ${kind} ${family}`;
 
-export const isNamed = (catalog: Catalog, name: string) => catalog.listed([name]).namings.length > 0;
+/** No list has such a name, and one below any suffix, one by a rule for any label (`*.ck`) too, is registered so. */
+const ANY_BELOW = '_._.';
 
-/** A name above it is flagged: whoever follows has that. */
-const isCovered = (catalog: Catalog, name: string, today: Day) =>
-  lineage(name as Domain).some(one => one !== name && flaggedBy(catalog, one, today).length > 0);
+/**
+ * The feeds that flag it and all that is below it. Of a suffix of a registry one line flags itself and only warns about
+ * those below (2026-11-18); of one that gives names away also these, when it is a month old: as of any new name that is
+ * told at once.
+ */
+function flaggedWhole(catalog: Catalog, name: string, today: Day): readonly string[] {
+  const feeds = flaggedBy(catalog, name, today);
+  const isWhole = feeds.length > 0 && flaggedBy(catalog, ANY_BELOW + name, today + NEW_DAYS).length > 0;
+  return isWhole ? feeds : [];
+}
+
+/** Beside the catalogs. */
+export interface Standing {
+  /** Of each name that something was told of, the last. */
+  readonly told: ReadonlyMap<string, Word>;
+  /** As they are now: what an operator allows is not flagged, whatever lists do. What is denied is not the lists' word. */
+  readonly overrides: ReadonlyMap<string, Override>;
+}
+
+/** What is kept of a name and of those above it, the nearest first. */
+function upwards<T>(of: ReadonlyMap<string, T>, name: string): T[] {
+  const found: T[] = [];
+  for (let at = 0; of.size > 0; ) {
+    const one = of.get(at === 0 ? name : name.slice(at));
+    if (one !== undefined) found.push(one);
+    const dot = name.indexOf('.', at);
+    if (dot === -1) break;
+    at = dot + 1;
+  }
+  return found;
+}
+
+type Word = Pick<NumberedChange, 'id' | 'change' | 'at'>;
+
+/** What whoever follows has of a name by what is kept; undefined where nothing is. */
+function lastWord(told: Standing['told'], name: string): Word | undefined {
+  let last: Word | undefined;
+  for (const word of upwards(told, name)) if (!last || word.id > last.id) last = word;
+  return last;
+}
 
 /** Changes are kept for 30 days: what is to be known for longer is told again before. */
 const REMEMBERED_MS = 15 * 86_400_000;
 
-/** What was told as flagged last and no list names: a listed name above it flags it, or did. */
-export type Remembered = ReadonlyMap<string, NumberedChange>;
+class Comparison {
+  readonly #before: Catalog;
+  readonly #after: Catalog;
+  readonly #at: number;
+  readonly #standing: Standing;
 
-/** Only names that changed lists hold, and listed ones below them, are looked at, in their order, and what is remembered. */
+  constructor(before: Catalog, after: Catalog, at: number, standing: Standing) {
+    this.#before = before;
+    this.#after = after;
+    this.#at = at;
+    this.#standing = standing;
+  }
+
+  get #today(): Day {
+    return dayAt(this.#at);
+  }
+
+  isAllowed(name: string): boolean {
+    const { overrides } = this.#standing;
+    if (upwards(overrides, name).length === 0) return false;
+    const action = findOverride(overrides, lineage(name), this.#at)?.action;
+    return action === 'allow' || action === 'role';
+  }
+
+  /** Who flags it now. */
+  now(name: string): readonly string[] {
+    return this.isAllowed(name) ? [] : flaggedWhole(this.#after, name, this.#today);
+  }
+
+  /**
+   * As it was told. Where nothing is kept of what was: as the lists had it; and what the lists flag and an operator
+   * allows is told as cleared for as long as that stands, so that it is known when that ends.
+   */
+  wasFlagged(name: string): boolean {
+    const isFlagged = (catalog: Catalog) => flaggedWhole(catalog, name, this.#today).length > 0;
+    const word = lastWord(this.#standing.told, name);
+    if (word?.change === 'flagged') return true;
+    if (word && this.#at - word.at <= REMEMBERED_MS) return false;
+    if (this.isAllowed(name)) return isFlagged(this.#after) || (!word && isFlagged(this.#before));
+    return !word && isFlagged(this.#before);
+  }
+
+  /** Without a look at lists that are the same: an override began or ended. */
+  isOther(name: string): boolean {
+    const isCleared = lastWord(this.#standing.told, name)?.change === 'cleared';
+    if (!isCleared && !this.isAllowed(name)) return false;
+    return this.wasFlagged(name) !== this.now(name).length > 0;
+  }
+
+  /** Of one that is cleared: who flagged it, or still does where an operator allows it. */
+  feedsOf(name: string): readonly string[] {
+    const feeds = flaggedBy(this.#before, name, this.#today);
+    return feeds.length > 0 ? feeds : flaggedBy(this.#after, name, this.#today);
+  }
+}
+
+const NOTHING: Standing = { told: new Map(), overrides: new Map() };
+
+/** Only names that changed lists hold, names whose override changed, and what may differ below these are looked at. */
 export function* comparing(
   before: Catalog,
   after: Catalog,
   at: number,
-  remembered: Remembered = new Map(),
+  standing = NOTHING,
 ): Steps<ListingChange[]> {
+  const comparison = new Comparison(before, after, at, standing);
+  const roots = yield* changedIn(before, after);
+  yield* addOverruled(roots, after, standing, comparison);
+  if (roots.size === 0) return [];
+  const looked = new Set(roots);
+  let count = 0;
+  for (const name of borders(before, after, standing)) {
+    if (++count % STEP === 0) yield;
+    if (isBelow(name, roots)) looked.add(name);
+  }
+  return yield* telling(looked, comparison, at);
+}
+
+/** Names of which lists say something else now. */
+function* changedIn(before: Catalog, after: Catalog): Steps<Set<string>> {
   const without = ({ snapshots }: Catalog, other: Catalog) => {
     const versions = new Map(other.snapshots.map(one => [one.feed.id, versionOf(one)]));
     return snapshots.filter(one => versions.get(one.feed.id) !== versionOf(one));
   };
-  const today = dayAt(at);
-  const found = new Map<string, ListingChange>();
-  const compare = (domain: string) => {
-    if (found.has(domain)) return;
-    const [was, is] = [flaggedBy(before, domain, today), flaggedBy(after, domain, today)];
-    if (was.length === 0 && is.length > 0) found.set(domain, { domain, change: 'flagged', at, feeds: is });
-    if (was.length > 0 && is.length === 0) found.set(domain, { domain, change: 'cleared', at, feeds: was });
-    if (was.length > 0 && is.length > 0 && isToldAgain(before, after, domain, today))
-      found.set(domain, { domain, change: 'flagged', at, feeds: is });
-  };
-  const isSame = (name: string) => saidOf(before, name) === saidOf(after, name);
   const changed = new Set<string>();
   let looked = 0;
   for (const { names } of [...without(before, after), ...without(after, before)])
-    for (const domain of names) {
-      if (++looked % STEP === 0) yield;
-      if (changed.has(domain) || isSame(domain)) continue;
-      changed.add(domain);
-      compare(domain);
+    for (const name of names) {
+      if (++looked % DEEP_STEP === 0) yield;
+      if (!changed.has(name) && saidOf(before, name) !== saidOf(after, name)) changed.add(name);
     }
-  if (changed.size === 0 && remembered.size === 0) return [];
-  for (const { feed, names } of [...before.snapshots, ...after.snapshots]) {
-    if (feed.kind !== 'disposable') continue;
-    for (const domain of names) {
-      if (++looked % STEP === 0) yield;
-      if (isBelow(domain, changed)) compare(domain);
+  return changed;
+}
+
+/** Names that an operator allows since what is kept was told, or no longer does. */
+function* addOverruled(
+  roots: Set<string>,
+  after: Catalog,
+  { told, overrides }: Standing,
+  comparison: Comparison,
+): Steps<undefined> {
+  if (told.size === 0 && overrides.size === 0) return;
+  let looked = 0;
+  for (const names of [overrides.keys(), told.keys(), after.disposableNames()])
+    for (const name of names) {
+      if (++looked % DEEP_STEP === 0) yield;
+      if (comparison.isOther(name)) roots.add(name);
     }
+}
+
+/** Where a name may be judged otherwise than the one above it. */
+function* borders(before: Catalog, after: Catalog, { overrides }: Standing): Generator<string> {
+  const { guarded, surelyFree } = after.folded;
+  for (const catalog of [before, after]) yield* catalog.disposableNames();
+  for (const names of [guarded, surelyFree, after.panelNames(), overrides.keys(), allSuffixes()])
+    for (const name of names) yield name;
+}
+
+const depthOf = (name: string) => name.split('.').length;
+
+/** Each after those above it. What was told of one is told of all below it: who differs is told after it. */
+function* telling(looked: ReadonlySet<string>, comparison: Comparison, at: number): Steps<ListingChange[]> {
+  const found = new Map<string, ListingChange>();
+  const byDepth = new Map<number, string[]>();
+  let count = 0;
+  for (const name of looked) {
+    if (++count % STEP === 0) yield;
+    const depth = depthOf(name);
+    byDepth
+      .set(depth, byDepth.get(depth) ?? [])
+      .get(depth)!
+      .push(name);
   }
-  for (const [domain, last] of remembered) {
-    if (++looked % STEP === 0) yield;
-    const feeds = flaggedBy(after, domain, today);
-    if (feeds.length === 0) found.set(domain, { domain, change: 'cleared', at, feeds: last.feeds });
-    else if (at - last.at > REMEMBERED_MS) found.set(domain, { domain, change: 'flagged', at, feeds });
-  }
+  for (const depth of [...byDepth.keys()].toSorted((a, b) => a - b))
+    for (const domain of byDepth.get(depth)!) {
+      if (++count % DEEP_STEP === 0) yield;
+      const feeds = comparison.now(domain);
+      const change = feeds.length > 0 ? 'flagged' : 'cleared';
+      const [above] = upwards(found, domain);
+      const isOther = comparison.wasFlagged(domain) !== (change === 'flagged');
+      if (!isOther && (above === undefined || above.change === change)) continue;
+      const some = feeds.length > 0 ? feeds : comparison.feedsOf(domain);
+      found.set(domain, { domain, change, at, feeds: some.length > 0 ? some : (above?.feeds ?? []) });
+    }
   return [...found.values()];
 }
 
-/**
- * Flagged before and after, and told once more. What a list withdraws while a name above it is flagged is told as long as
- * that is, so that it is known when that ends; and what came while one above it was flagged is told when that one goes.
- * Else a copy that is kept by changes had the one for good, and never the other (2026-11-18).
- */
-function isToldAgain(before: Catalog, after: Catalog, domain: string, today: Day): boolean {
-  const isWithdrawn = isNamed(before, domain) && !isNamed(after, domain);
-  return isWithdrawn || (isCovered(before, domain, today) && !isCovered(after, domain, today));
-}
-
-/** Not a name itself: those were looked at. */
+/** Not a name itself: those are looked at. */
 function isBelow(domain: string, names: ReadonlySet<string>): boolean {
   for (let dot = domain.indexOf('.'); dot !== -1; dot = domain.indexOf('.', dot + 1))
     if (names.has(domain.slice(dot + 1))) return true;

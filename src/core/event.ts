@@ -1,5 +1,6 @@
 /** Events: what an operator should know of before callers do. Each is raised once, by one server of all. */
 
+import type { AddedFeed } from './added-feed.ts';
 import { type FeedCheck, freshnessOf, isAnswered } from './freshness.ts';
 import { isLive, type KeyRecord } from './key.ts';
 import { monthOf, toSecond } from './quota.ts';
@@ -61,6 +62,8 @@ export interface Seen {
   readonly now: number;
   readonly keys: readonly EndingKey[];
   readonly checks: readonly FeedCheck[];
+  /** Lists of the operator's own. */
+  readonly added: readonly Pick<AddedFeed, 'name' | 'addedAt'>[];
   /** Where the last try failed: why, and when the last good one was made. */
   readonly backup:
     | { readonly folder: string; readonly problem: string; readonly lastGood: number }
@@ -118,7 +121,7 @@ function expiryEvents({ id, name, expiresAt }: KeyRecord, now: number): Event[] 
  * Where all of them fail it is the way to them: that becomes an event once the lists are stale, or where it never went
  * well. One that was read and not taken is no trouble of the way.
  */
-function feedEvents({ checks, now }: Seen): Event[] {
+function feedEvents({ checks, added, now }: Seen): Event[] {
   const { status, checkedAt, failing } = freshnessOf(checks, now);
   const isAll = failing.length === checks.length;
   const some = checks.filter(
@@ -134,7 +137,7 @@ function feedEvents({ checks, now }: Seen): Event[] {
         eventOf(
           'feed.failing',
           check.feed,
-          occasionOf(check),
+          occasionOf(check, added),
           `the list ${check.feed} was not updated: ${check.problem}`,
         ),
       ),
@@ -144,15 +147,20 @@ function feedEvents({ checks, now }: Seen): Event[] {
 
 /**
  * A server that was away must not hide a version that waits behind it, nor one that was rejected or approved the next
- * that waits or is refused: whoever approved eight names was not told that eight others wait (2026-11-18).
+ * that waits or is refused: whoever approved eight names was not told that eight others wait (2026-11-18). Nor was who
+ * removed a list of which none was ever taken, and added another by its name.
  */
-function occasionOf({ checkedAt, trouble, approved, rejected }: FeedCheck): string {
+function occasionOf(
+  { feed, checkedAt, trouble, approved, rejected }: FeedCheck,
+  added: Seen['added'],
+): string {
+  const begun = checkedAt ?? added.find(({ name }) => name === feed)?.addedAt ?? 0;
   const since = approved ? [approved.length] : [];
   const more = {
     ...{ failed: [], refused: ['refused', ...since] },
     waiting: ['waiting', rejected?.length ?? 0, ...since],
   };
-  return [checkedAt ?? 0, ...more[trouble ?? 'failed']].join(' ');
+  return [begun, ...more[trouble ?? 'failed']].join(' ');
 }
 
 function backupEvents({ backup }: Seen): Event[] {

@@ -39,8 +39,6 @@ export interface ListStore {
   pastSnapshots(): Promise<SnapshotHead[]>;
   /** Puts one of these in the place of the snapshot with the digest `was`; null what is installed. False as above. */
   swapSnapshot(feed: string, to: SnapshotHead | null, was: string | null, act: Act): Promise<boolean>;
-  /** Back to what is installed, and nothing else is kept; false when there is none. */
-  removeSnapshot(feed: string, act: Act): Promise<boolean>;
 
   /** The operator's own, in the order of their names. */
   addedFeeds(): Promise<AddedFeed[]>;

@@ -91,6 +91,22 @@ export function addedAgain(present: readonly AddedFeed[], old: readonly AddedFee
     .map(record => ({ record, change: changeOf('feed.add', record.name, addedInWords(record)) }));
 }
 
+/**
+ * Own lists of here that are not those of the backup, though they are called so: removed since, and added again. Nothing
+ * of the ones before is theirs: protected customers were at 100 as the names of a verified list (2026-11-18).
+ */
+export function otherLists(present: readonly AddedFeed[], old: readonly AddedFeed[]): Change[] {
+  const byName = new Map(old.map(feed => [feed.name, feed]));
+  return present
+    .filter(feed => !isDeepStrictEqual(feed, byName.get(feed.name)))
+    .map(({ name }) => {
+      const was = byName.get(name);
+      const told = was ? ` (${addedInWords(was)})` : '';
+      const detail = `the list ${name} was added after the backup was made: nothing is taken over of the one that was called so then${told}`;
+      return changeOf('store.restore', name, detail);
+    });
+}
+
 /** All in one line. */
 export function restoredInWords({ changes, rows, warnings }: Restored): string {
   const kinds = Map.groupBy(changes, ({ action }) => action);

@@ -30,7 +30,7 @@ class PortionBytes {
     for (const row of rows) {
       const at = moments.get(row.at) ?? toSecond(row.at);
       moments.set(row.at, at);
-      const text = row.isShown ? `,${changeJson(row, at)}` : '';
+      const text = `,${changeJson(row, at)}`;
       all += text;
       end += Buffer.byteLength(text);
       this.#ends.push(end);

@@ -34,6 +34,7 @@ export const FEEDS: Type.Static<typeof FeedsSchema> = {
       problem: null,
       fallback: null,
       waiting: [],
+      rejected_in_use: [],
       can_roll_back: true,
       held: false,
       digest: '5d1c54a1d0c1f1b4f0f4c8f1f3c0f6a1f8a3f2b6f5e4d3c2b1a09f8e7d6c5b4a',

@@ -49,7 +49,7 @@ const MISSING: Readonly<Partial<Record<OperationId, string>>> = {
   rotateKey: NO_SUCH_KEY,
   revokeKey: NO_SUCH_KEY,
   removeOverride: 'there is no override for partner.example.org',
-  rollBackFeed: 'no update of castle is stored',
+  rollBackFeed: 'no update of castle is in use',
   returnFeed: 'no newer version of castle is kept',
   approveFeed: 'no version of castle waits',
   rejectFeed: 'no version of castle waits',

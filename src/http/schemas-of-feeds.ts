@@ -40,6 +40,11 @@ const Waiting = Type.Array(Type.String(), {
     'Domains that a version which is held back would flag though they were asked here and safe for days: approve or reject it.',
 });
 
+const RejectedInUse = Type.Array(Type.String(), {
+  description:
+    'Domains that an operator rejected and the version in use has all the same (of a list that clears domains: leaves out): take another version, or allow them by an override.',
+});
+
 export const FeedVersionSchema = Type.Object(
   {
     feed: Type.String(),
@@ -108,6 +113,7 @@ export const FeedsSchema = Type.Object(
           }),
         ),
         waiting: Waiting,
+        rejected_in_use: RejectedInUse,
         ...VERSIONS,
       }),
     ),
@@ -115,6 +121,7 @@ export const FeedsSchema = Type.Object(
       Type.Object({
         ...{ feed: Type.String(), tried_at: nullable(Moment), problem: nullable(Type.String()) },
         waiting: Waiting,
+        rejected_in_use: RejectedInUse,
         ...VERSIONS,
       }),
       {
@@ -132,7 +139,8 @@ export const ChangesSchema = Type.Object(
       Type.Object({
         domain: Type.String(),
         change: words(['flagged', 'cleared'], {
-          description: '`flagged`: the lists alone give it 80 or more now; `cleared`: no longer.',
+          description:
+            '`flagged`: the lists alone give it, and all below it, 80 or more now; `cleared`: no longer, or an operator allows it. In a copy, of a domain and its parents the change that came last decides.',
         }),
         at: Moment,
         feeds: Type.Array(Type.String(), { description: 'The lists that name it, or did.' }),

@@ -4,17 +4,18 @@ import type { AddedFeed } from '../core/added-feed.ts';
 import type { Act } from '../core/audit.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Decision } from '../core/decision.ts';
-import type { Dropped, SnapshotHead } from '../core/feed.ts';
+import type { Dropped, FeedKind, SnapshotHead } from '../core/feed.ts';
 import { type FeedCheck, type Freshness, freshnessOf } from '../core/freshness.ts';
 import type { HostRecord } from '../core/guest.ts';
 import { type History, historyOf, type InUse, isHeld, versionBefore } from '../core/history.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { isEnough, learnableSum } from '../core/learnable.ts';
 import type { Override } from '../core/override.ts';
-import { toSecond } from '../core/quota.ts';
+import { dayOf, toSecond } from '../core/quota.ts';
 import { relisting } from '../core/relist.ts';
 import type { Steps } from '../core/steps.ts';
 import { sumOf } from '../core/weights.ts';
+import { rejectedInUse } from '../core/what-if.ts';
 import type { KeyUse } from '../operate.ts';
 
 /** To the second, in UTC. */
@@ -124,15 +125,12 @@ export interface StoredFeeds {
   readonly checks: readonly FeedCheck[];
   readonly inUse: readonly SnapshotHead[];
   readonly past: readonly SnapshotHead[];
-  readonly added: readonly Pick<AddedFeed, 'name'>[];
+  readonly added: readonly Pick<AddedFeed, 'name' | 'kind'>[];
 }
 
 /** `missing`: feeds of which no version is in use: they could not be fetched, or an operator went back to none. */
-export function shownFeeds(
-  { generation, size, panelSize, status }: Catalog,
-  { checks, inUse, past, added }: StoredFeeds,
-  now: number,
-) {
+export function shownFeeds(catalog: Catalog, { checks, inUse, past, added }: StoredFeeds, now: number) {
+  const { generation, size, panelSize, status } = catalog;
   const versionsOf = (feed: string, updatedAt: number | null) =>
     shownVersions(historyOf(feed, inUse, past), updatedAt);
   const checkOf = new Map(checks.map(check => [check.feed, check]));
@@ -143,19 +141,50 @@ export function shownFeeds(
     const updated_at = shownDate(updatedAt);
     const own = feed.isOwn === true;
     const list = { feed: id, kind, family, verified, licence, origin, own };
+    const check = checkOf.get(id);
     const content = { version, names, dropped, updated_at };
-    return { ...list, ...content, ...shownCheck(checkOf.get(id), now), ...versionsOf(id, updatedAt) };
+    const rejected_in_use = rejectedOf(catalog, check, kind, now);
+    return { ...list, ...content, ...shownCheck(check, now), rejected_in_use, ...versionsOf(id, updatedAt) };
   });
   const isListed = (id: string) => status.some(({ feed }) => feed.id === id);
   const names = [...checks, ...past].map(({ feed }) => feed).concat(added.map(({ name }) => name));
   const ids = new Set(names.filter(id => !isListed(id)));
   const missing = [...ids].map(feed => {
-    const { triedAt = null, problem = null, waiting } = checkOf.get(feed) ?? {};
-    return { feed, tried_at: shownDate(triedAt), problem, waiting: waiting ?? [], ...versionsOf(feed, null) };
+    const check = checkOf.get(feed);
+    const { triedAt = null, problem = null, waiting } = check ?? {};
+    const kind = added.find(({ name }) => name === feed)?.kind;
+    const rejected_in_use = rejectedOf(catalog, check, kind, now);
+    const tried = { tried_at: shownDate(triedAt), problem, waiting: waiting ?? [] };
+    return { feed, ...tried, rejected_in_use, ...versionsOf(feed, null) };
   });
   const freshness = shownFreshness(freshnessOf(checks, now));
   return { snapshot: generation, domains: size, panel: panelSize, freshness, feeds, missing };
 }
+
+/** Of a feed, the newest ones. */
+const MOST_REJECTED = 500;
+/** Of one catalog: to look through a list of 100,000 names takes 10 ms. */
+const rejectedBy = new WeakMap<Catalog, Map<string, readonly string[]>>();
+
+/** What an operator rejected and the version in use has all the same, which only commands told (2026-11-18). */
+function rejectedOf(
+  catalog: Catalog,
+  check: FeedCheck | undefined,
+  kind: FeedKind | undefined,
+  now: number,
+): readonly string[] {
+  if (!check?.rejected) return [];
+  const rejected = check.rejected.slice(-MOST_REJECTED);
+  const kept = rejectedBy.get(catalog) ?? new Map<string, readonly string[]>();
+  rejectedBy.set(catalog, kept);
+  const key = [check.feed, kind, dayOf(now), ...rejected].join(' ');
+  const found = kept.get(key) ?? rejectedInUse(catalog, { ...check, rejected }, kind, now);
+  // What was decided before is not asked for again.
+  if (kept.size > MOST_KEPT) kept.clear();
+  kept.set(key, found);
+  return found;
+}
+const MOST_KEPT = 100;
 
 /** Whether there is a way back, and one forth, and from what: this server may still have the version of `updatedAt`. */
 function shownVersions(history: History, updatedAt: number | null) {

@@ -11,6 +11,8 @@ import type { Problem } from '../core/problem.ts';
 export interface ActsOnFeeds {
   /** To the version before the one in use, and at last to the installed one. Updates leave the feed alone then. */
   rollBackFeed(feed: string, actor: Actor, from?: From): Promise<InUse | Problem>;
+  /** At once to the installed one, of a list of ours. */
+  clearFeed(feed: string, actor: Actor): Promise<InUse | Problem>;
   /** The other way, one version at a time. */
   returnFeed(feed: string, actor: Actor, from?: From): Promise<InUse | Problem>;
   /** A version that was held back: its names may be flagged, and the next update takes it. What was decided is told. */
@@ -39,16 +41,17 @@ const MOST_TRIES = 3;
 export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): ActsOnFeeds {
   async function step(
     feed: string,
-    action: 'feed.rollback' | 'feed.return',
+    action: keyof typeof STEPS,
     actor: Actor,
     from: From,
   ): Promise<InUse | Problem> {
-    const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
+    const history = await historyIn(store, feed);
     const { inUse } = history;
     const digest = inUse?.digest ?? null;
     if (from !== undefined && from !== digest) return overtaken(feed);
-    const to = action === 'feed.rollback' ? versionBefore(history) : versionAfter(history);
-    if (to === undefined) return { problem: 'not_found', detail: NOTHING[action](feed) };
+    const [toOf, nothing] = STEPS[action];
+    const to = toOf(history);
+    if (to === undefined) return { problem: 'not_found', detail: nothing(feed) };
     const act = actOf(clock(), action, feed, actor, `${worded(inUse)} → ${worded(to)}`);
     if (!(await store.swapSnapshot(feed, to, digest, act))) return overtaken(feed);
     return { feed, version: to, isHeld: isHeld(swapped(history, to)) };
@@ -60,6 +63,7 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     seen: Seen,
   ): Promise<readonly string[] | Problem> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
+      if (isApproved && isHeld(await historyIn(store, feed))) return leftAlone(feed);
       const check = (await store.feedChecks()).find(one => one.feed === feed);
       const sets = check ? openTo(check, isApproved) : [];
       const older = (isApproved && check?.waiting === null && check.rejected) || [];
@@ -79,16 +83,14 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     approveFeed: (feed, actor, seen) => decide(feed, true, actor, seen),
     rejectFeed: (feed, actor, seen) => decide(feed, false, actor, seen),
     rollBackFeed: (feed, actor, from) => step(feed, 'feed.rollback', actor, from),
+    clearFeed: (feed, actor) => step(feed, 'feed.remove', actor, undefined),
     returnFeed: (feed, actor, from) => step(feed, 'feed.return', actor, from),
     async addFeed(wanted, actor) {
       const feed = { ...wanted, addedAt: clock() };
       const act = actOf(clock(), 'feed.add', feed.name, actor, addedInWords(feed));
       if (await store.addFeed(feed, MOST_ADDED, act)) return feed;
       const isThere = (await store.addedFeeds()).some(({ name }) => name === feed.name);
-      const detail = isThere
-        ? `there is a feed ${feed.name} already: remove it first, or choose another name`
-        : `there are ${MOST_ADDED} added feeds already: remove one first`;
-      return { problem: 'taken', detail };
+      return addedInVain(feed.name, isThere);
     },
     async removeFeed(name, actor) {
       const removed = await store.removeFeed(name, actOf(clock(), 'feed.remove', name, actor));
@@ -97,9 +99,25 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   };
 }
 
+const historyIn = async (store: Store, feed: string): Promise<History> =>
+  historyOf(feed, await store.snapshots(), await store.pastSnapshots());
+
+const addedInVain = (name: string, isThere: boolean): Problem => ({
+  problem: 'taken',
+  detail: isThere
+    ? `there is a feed ${name} already: remove it first, or choose another name`
+    : `there are ${MOST_ADDED} added feeds already: remove one first`,
+});
+
 const contended = (feed: string): Problem => ({
   problem: 'contended',
   detail: `${feed} is being updated: try again`,
+});
+
+/** The next update would not take it, whatever was approved, or would undo what another operator went back for. */
+const leftAlone = (feed: string): Problem => ({
+  problem: 'taken',
+  detail: `${feed} was rolled back, and updates leave it alone: undo that first`,
 });
 
 /** Nothing is done: five who went back at once emptied a list of three versions (2026-11-17). */
@@ -152,9 +170,14 @@ function unseen(feed: string, isWaiting: boolean, seen: Seen, older: readonly st
   return { problem: 'unseen', detail: isWaiting ? told : none };
 }
 
-const NOTHING = {
-  'feed.rollback': (feed: string) => `no update of ${feed} is stored`,
-  'feed.return': (feed: string) => `no newer version of ${feed} is kept`,
+const noUpdate = (feed: string) => `no update of ${feed} is in use`;
+
+/** Where each leads, and what is told where it leads nowhere. All of them keep what was in use. */
+const STEPS = {
+  'feed.rollback': [versionBefore, noUpdate],
+  // It deleted every version, and with them the days of names: 95 was 60 for a month (2026-11-18).
+  'feed.remove': [({ inUse }: History) => (inUse ? null : undefined), noUpdate],
+  'feed.return': [versionAfter, (feed: string) => `no newer version of ${feed} is kept`],
 } as const;
 
 const worded = (head: SnapshotHead | null | undefined) =>

@@ -12,6 +12,7 @@ import { guestOf } from '../support/guests.ts';
 import { SECRET } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { countAsked, installedCatalog, rawRequest, sharedService } from '../support/service.ts';
+import { forgetVersions } from '../support/versions.ts';
 
 const TOKEN = `~!"#$%&'()*+,-./:;<=>?@[]^_{|}-token-canary`;
 const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN, ACCESS_LOG: 'all' } });
@@ -611,7 +612,7 @@ describe('feeds, mail hosts and the audit', () => {
         dropped: expect.objectContaining({ malformed: expect.any(Number), protected: expect.any(Number) }),
         updated_at: null,
         ...{ tried_at: null, checked_at: null, age_seconds: null, added: 0, removed: 0, problem: null },
-        ...{ fallback: null, waiting: [] },
+        ...{ fallback: null, waiting: [], rejected_in_use: [] },
         ...{ can_roll_back: false, held: false, digest: null, next: null },
       });
     }
@@ -644,7 +645,7 @@ describe('feeds, mail hosts and the audit', () => {
       ['feed.rollback', 'castle', 'v1000 with 1000 names → no update'],
       ['feed.rollback', 'castle', 'v2000 with 2000 names → v1000 with 1000 names'],
     ]);
-    await store.removeSnapshot('castle', ACT);
+    await forgetVersions(store, 'castle');
   });
 
   test('a feed goes back one version, and only from the one that was looked at, however many ask for it', async () => {
@@ -684,7 +685,7 @@ describe('feeds, mail hosts and the audit', () => {
       expect(await refused('POST', '/admin/feeds/castle/return', 422, 'validation_error', { json })).toEqual(
         expect.objectContaining({ detail: rule }),
       );
-    await store.removeSnapshot('castle', ACT);
+    await forgetVersions(store, 'castle');
   });
 
   test('learned hosts are listed, forgotten and let in again', async () => {

@@ -135,8 +135,13 @@ describe('feeds update', () => {
     await eventually('the server goes back', async () => (await answered(name)).reason !== 'disposable');
     const again = await run(['feeds', 'remove', FEED], beside());
     expect([again.code, again.stdout]).toEqual([1, '']);
+    // Every version was deleted with it, and the days of its names, without a word (2026-11-18).
+    expect(await runJson(['feeds', 'rollback', FEED, '--undo'], beside())).toEqual(undone);
+    expect((await run(['feeds', 'remove', FEED], beside())).stdout).toBe(back.stdout);
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === FEED);
     expect(acts.map(({ action, via }) => [action, via])).toEqual([
+      ['feed.remove', 'command line'],
+      ['feed.return', 'command line'],
       ['feed.remove', 'command line'],
       ['feed.return', 'command line'],
       ['feed.rollback', 'command line'],
@@ -229,6 +234,10 @@ describe('feeds update', () => {
     expect(await run(['feeds', 'reject', 'mine'], beside())).toMatchObject({
       ...{ code: 0, stdout: 'mine may not flag own-later.com, own-other.com\n', stderr: inUse },
     });
+    // Nor did who reads JSON, or the API (2026-11-18).
+    type Told = { feeds: { feed: string; rejected_in_use: string[] }[] };
+    const { feeds } = await runJson<Told>(['feeds', 'status'], beside());
+    expect(feeds.flatMap(one => one.rejected_in_use)).toEqual(['own-other.com']);
     writeFileSync(path, 'note,Domain\nfirst,own-throwaway.com\nsecond,gmail.com\n');
     const updated = await run(['feeds', 'update', 'mine'], beside());
     expect([updated.code, updated.stderr]).toEqual([
@@ -252,6 +261,13 @@ describe('feeds update', () => {
     const rolledBack = await run(['feeds', 'status'], beside());
     expect(rolledBack.stdout).toMatch(/mine: rolled back; "feeds rollback mine --undo"/);
     expect(rolledBack.stdout).not.toMatch(/"domain-risk feeds update" adds .*mine/);
+    // Nor is what another operator went back for undone by approving what waits (2026-11-18).
+    const waits = (await store.feedChecks()).find(({ feed }) => feed === 'mine')!;
+    await store.noteCheck({ ...waits, waiting: ['own-later.com'], trouble: 'waiting' }, waits);
+    expect(await run(['feeds', 'approve', 'mine'], beside())).toEqual({
+      ...{ code: 1, signal: null, stdout: '' },
+      stderr: 'domain-risk: mine was rolled back, and updates leave it alone: undo that first\n',
+    });
     expect((await run(['feeds', 'remove', 'mine'], beside())).stdout).toBe('mine was removed\n');
     await eventually('it is gone', async () => (await answered('own-other.com')).reason !== 'disposable');
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === 'mine');

@@ -8,6 +8,7 @@ import { hasBrowser, resize, sharedConsole, type VisitOptions } from '../support
 import { a, mx } from '../support/dns.ts';
 import { guestOf } from '../support/guests.ts';
 import { installedCatalog } from '../support/service.ts';
+import { forgetVersions } from '../support/versions.ts';
 import {
   answerAbout,
   button,
@@ -625,7 +626,7 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await send(page, 'Undo rollback');
     await feeds.getByRole('button', { name: 'Undo rollback fakefilter' }).waitFor({ state: 'detached' });
     expect((await service().store.snapshot('fakefilter'))?.digest).toBe('d2');
-    await service().store.removeSnapshot('fakefilter', ACT);
+    await forgetVersions(service().store, 'fakefilter');
     const wait = (...waiting: string[]) =>
       service().store.noteCheck({
         ...{ feed: 'fakefilter', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: 'it waits' },

@@ -1,13 +1,19 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { comparing } from '../../src/core/comparing.ts';
+import type { Catalog } from '../../src/core/catalog.ts';
+import { comparing, flaggedBy } from '../../src/core/comparing.ts';
 import { dayAt } from '../../src/core/days.ts';
+import { lineage } from '../../src/core/domain.ts';
 import type { Family, Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
+import type { NumberedChange } from '../../src/core/listing-change.ts';
 import { SEED_BYTES } from '../../src/core/names.ts';
+import { findOverride, type Override } from '../../src/core/override.ts';
 import { sealing, takeSnapshot } from '../../src/core/snapshot.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
 import { parseTables } from '../../src/core/tables.ts';
 import { catalogOf } from '../support/catalog.ts';
+import { overrideOf } from '../support/records.ts';
 import { FEW_TABLES } from '../support/versions.ts';
 
 const NOW = Date.UTC(2026, 10, 16);
@@ -41,24 +47,45 @@ test.each<[string, Of, Of]>([
   expect(await changes(before, after)).toEqual([]);
 });
 
-test('a name below a listed one is told when that is withdrawn, and one that was withdrawn before it is cleared then', async () => {
+test('a name below a listed one is told when that is withdrawn, and one that is withdrawn below it goes with it', async () => {
   expect(await changes([['cc.cd', 'x.cc.cd']], [['x.cc.cd']])).toEqual([
     ['cleared', 'cc.cd', 'simulated'],
     ['flagged', 'x.cc.cd', 'simulated'],
   ]);
-  // In its place, so that whoever follows has it until then.
-  expect(await changes([['x.cc.cd']], [['cc.cd']])).toEqual([
-    ['flagged', 'x.cc.cd', 'simulated'],
-    ['flagged', 'cc.cd', 'simulated'],
+  expect(await changes([['x.cc.cd']], [['cc.cd']])).toEqual([['flagged', 'cc.cd', 'simulated']]);
+});
+
+test('one that nobody may flag below a listed name is told with that, and a suffix only where all below it are flagged', async () => {
+  const uni = listOf('academic', ['uni.cc.cd']);
+  expect(told([uni], [uni, listOf('disposable', ['cc.cd'])])).toEqual([
+    ['flagged', 'cc.cd'],
+    ['cleared', 'uni.cc.cd'],
   ]);
-  const [was, is] = [await catalogOf(['cc.cd']), await catalogOf(['other.com'])];
-  const last = { id: 7, domain: 'x.cc.cd', change: 'flagged', at: NOW, feeds: ['simulated'] } as const;
-  const told = allAtOnce(comparing(was, is, NOW, new Map([[last.domain, last]])));
-  expect(told.map(({ domain, change }) => [change, domain])).toEqual([
-    ['cleared', 'cc.cd'],
-    ['flagged', 'other.com'],
-    ['cleared', 'x.cc.cd'],
+  expect(await changes([[]], [[], { verified: ['notaires.fr', 'mooo.com'] }])).toEqual([
+    ['flagged', 'mooo.com', 'looked-at'],
   ]);
+  const host = 'observableusercontent.com';
+  expect(await changes([[]], [[], { verified: [host] }])).toEqual([
+    ['flagged', host, 'looked-at'],
+    ['cleared', `static.${host}`, 'looked-at'],
+  ]);
+});
+
+test('what is allowed for months is told again before it is forgotten, so that its end is known', async () => {
+  const catalog = await catalogOf(['ay.com']);
+  const overrides = new Map([['ay.com', overrideOf('ay.com', { action: 'allow' })]]);
+  const after = (days: number, standing = overrides) => {
+    const row = {
+      id: 7,
+      domain: 'ay.com',
+      change: 'cleared',
+      at: NOW - days * 86_400_000,
+      feeds: [],
+    } as const;
+    const now = { told: new Map([['ay.com', row]]), overrides: standing };
+    return allAtOnce(comparing(catalog, catalog, NOW, now)).map(({ change }) => change);
+  };
+  expect([after(14), after(16), after(16, new Map())]).toEqual([[], ['cleared'], ['flagged']]);
 });
 
 test('a listed name that comes to the panel is cleared, and flagged when it leaves', async () => {
@@ -141,3 +168,84 @@ test('a listed name below a university is flagged when a verified list names the
     ['flagged', 'x.uni.com'],
   ]);
 });
+
+/** Names above and below each other, suffixes that give names away and of registries among them. */
+const BASES = ['b0.com', 'b3.co.uk', 'mooo.com', 'github.io', 'cc.cd'];
+const UNIVERSE = BASES.flatMap(base => [
+  base,
+  ...['a', 'm'].flatMap(one => [`${one}.${base}`, `x.${one}.${base}`]),
+]);
+const some = (most: number) => fc.subarray(UNIVERSE, { maxLength: most });
+const LISTS = [
+  ['disposable', 'broad'],
+  ['disposable', 'telemetry'],
+  ['disposable', 'verified'],
+  ['popular', 'broad'],
+  ['protected', 'broad'],
+] as const;
+const step = fc.oneof(
+  fc.record({ list: fc.nat(LISTS.length - 1), names: some(6), days: fc.nat(12) }),
+  fc.record({
+    domain: fc.constantFrom(...UNIVERSE),
+    action: fc.constantFrom('allow', 'deny', 'role', undefined),
+    below: fc.boolean(),
+    days: fc.nat(12),
+    lasts: fc.option(fc.integer({ min: 1, max: 20 })),
+  }),
+);
+
+/** As docs/lists.md says that a copy is kept. */
+function isFlaggedIn(rows: readonly NumberedChange[], name: string): boolean {
+  return rows.findLast(({ domain }) => name === domain || name.endsWith(`.${domain}`))?.change === 'flagged';
+}
+
+test('a copy that is kept by changes flags what lookups flag by lists, whatever comes, goes, is allowed or expires', () => {
+  const tables = parseTables(FEW_TABLES);
+  const property = fc.property(fc.array(step, { minLength: 1, maxLength: 10 }), steps => {
+    const names: string[][] = LISTS.map(() => []);
+    const overrides = new Map<string, Override>();
+    const rows: NumberedChange[] = [];
+    const catalogNow = () => {
+      const snapshots = LISTS.map(([kind, family], at) => listOf(kind, names[at]!, family));
+      const text = snapshots.map(({ digest }) => digest).join();
+      return allAtOnce(makingCatalog(snapshots, tables, text, new Uint8Array(SEED_BYTES)));
+    };
+    let [now, looked, catalog] = [NOW, NOW, catalogNow()];
+    const isSafe = (name: string) =>
+      ['allow', 'role'].includes(findOverride(overrides, lineage(name), now)?.action ?? '');
+    const isBy = (one: Catalog, name: string) => flaggedBy(one, name, dayAt(now)).length > 0;
+    /** Below a name that is allowed without those below it, which are told with it. */
+    const isAlone = (name: string) =>
+      overrides
+        .values()
+        .some(
+          ({ domain, below, action, expiresAt }) =>
+            !below && action !== 'deny' && name.endsWith(`.${domain}`) && (expiresAt ?? Infinity) > now,
+        );
+    for (const one of steps) {
+      now += one.days * 86_400_000;
+      if ('list' in one) names[one.list] = one.names;
+      else if (one.action === undefined) overrides.delete(one.domain);
+      else {
+        const { domain, action, below, lasts } = one;
+        const expiresAt = lasts === null ? null : now + lasts * 86_400_000;
+        overrides.set(domain, overrideOf(domain, { action, below, expiresAt }));
+      }
+      const next = catalogNow();
+      const kept = rows.filter(({ at }) => at > looked - 30 * 86_400_000);
+      const told = new Map(kept.map(row => [row.domain, row]));
+      for (const change of allAtOnce(comparing(catalog, next, now, { told, overrides })))
+        rows.push({ id: rows.length + 1, ...change });
+      [catalog, looked] = [next, now];
+      for (const name of UNIVERSE) {
+        const truth = isBy(catalog, name) && !isSafe(name);
+        // Of a suffix, and of what is allowed without what is below it, all below it are told.
+        const below = isBy(catalog, `q.q.${name}`) && !isSafe(`q.q.${name}`);
+        const since = rows.slice(rows.length >> 1);
+        if (!truth && !below) expect([name, isFlaggedIn(since, name)]).toEqual([name, false]);
+        if (truth === below && !isAlone(name)) expect([name, isFlaggedIn(rows, name)]).toEqual([name, truth]);
+      }
+    }
+  });
+  fc.assert(property, { numRuns: 15 });
+}, 60_000);

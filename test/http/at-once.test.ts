@@ -71,14 +71,14 @@ test('of one caller a few calls for its usage are worked on at a time', () => {
   expect(calling(call => void endpoint(call), 'Bearer a').res.status).toBe(0);
 });
 
-test('a page is made of parts of portions, without what is not shown, and its tag tells what it says', () => {
-  const row = (id: number, isShown = true) => ({
-    ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at: 0, feeds: ['é'], isShown },
+test('a page is made of parts of portions, and its tag tells what it says', () => {
+  const row = (id: number) => ({
+    ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at: 0, feeds: ['é'] },
   });
-  const first = { rows: [row(1), row(2, false), row(3)] };
+  const first = { rows: [row(1), row(2), row(3)] };
   const page = {
     pieces: [
-      { portion: first, from: 1, to: 3 },
+      { portion: first, from: 2, to: 3 },
       { portion: { rows: [row(4)] }, from: 0, to: 1 },
     ],
     ...{ cursor: { id: 4, at: 9 }, more: true },
@@ -88,7 +88,7 @@ test('a page is made of parts of portions, without what is not shown, and its ta
     changes: [3, 4].map(id => ({ domain: `d${id}.com`, change: 'flagged', at, feeds: ['é'] })),
     ...{ cursor: 'c4.9', more: true },
   });
-  const none = { pieces: [{ portion: first, from: 1, to: 2 }], cursor: { id: 2, at: 0 }, more: false };
+  const none = { pieces: [{ portion: first, from: 1, to: 1 }], cursor: { id: 2, at: 0 }, more: false };
   expect(JSON.parse(changesBytes(none).toString())).toEqual({ changes: [], cursor: 'c2.0', more: false });
   // Another server has read the same.
   expect(changesEtag(structuredClone(page))).toBe(changesEtag(page));
@@ -124,7 +124,7 @@ test('the bytes of one portion are made in a turn', async () => {
 
 test('the moment of an update is written once for all that it changed', async () => {
   const row = (id: number, at: number) => ({
-    ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at, feeds: [], isShown: true },
+    ...{ id, domain: `d${id}.com`, change: 'flagged' as const, at, feeds: [] },
   });
   const portion = { rows: Array.from({ length: 250 }, (_, id) => row(id, id < 100 ? 1_000 : 2_000)) };
   const page = { pieces: [{ portion, from: 99, to: 101 }], cursor: { id: 101, at: 2_000 }, more: false };

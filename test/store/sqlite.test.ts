@@ -975,6 +975,102 @@ describe('a restore', () => {
     expect((await elsewhere.store.usageDays('2026-10-01', key.id)).map(({ used }) => used)).toEqual([1, 2]);
   });
 
+  test('gives a list of your own nothing of one that was called so and removed, whatever kind that was', async () => {
+    const { store } = await newStore();
+    const own = { name: 'o', place: '/a', kind: 'protected', format: 'lines', verified: false } as const;
+    const added = { ...own, addedAt: 3 };
+    const version = (acceptedAt: number) => ({
+      ...{ feed: 'o', version: `${acceptedAt}`, digest: `${acceptedAt}`, names: 1, body: 'x', acceptedAt },
+    });
+    const check = {
+      ...{ feed: 'o', triedAt: 1, checkedAt: 1, added: 0, removed: 0, problem: null, trouble: null },
+      ...{ waiting: null, approved: null, rejected: ['a.com'], tag: null, fallback: null },
+    };
+    await store.addFeed(added, 9, ACT);
+    await store.acceptSnapshot(version(4), null, ACT);
+    await store.acceptSnapshot(version(5), '4', ACT);
+    await store.noteCheck(check, undefined);
+    const target = join(temporaryFolder(), 'copy.db');
+    await store.backup(target, () => {});
+    const of = async (one: Store) => [
+      ...(await one.snapshots()).map(({ digest }) => digest),
+      ...(await one.pastSnapshots()).map(({ digest }) => digest),
+      ...(await one.feedChecks()).map(({ rejected }) => rejected),
+    ];
+    const theSame = (await newStore()).store;
+    await theSame.addFeed(added, 9, ACT);
+    expect((await theSame.compareBackup(target)).warnings).toEqual([]);
+    await theSame.restore(target, ACT);
+    expect(await of(theSame)).toEqual(['5', '4', ['a.com']]);
+
+    const others = [
+      { ...own, kind: 'disposable', verified: true, place: '/b', addedAt: 6 },
+      { ...own, addedAt: 6 },
+    ] as const;
+    await store.removeFeed('o', ACT);
+    for (const other of others) {
+      await store.addFeed(other, 9, ACT);
+      const { rejected: _, ...rest } = check;
+      await store.noteCheck({ ...rest, rejected: null }, undefined);
+      const planned = await store.compareBackup(target);
+      expect(planned.changes).toEqual([]);
+      const detail = expect.stringMatching(/^the list o was added after .*\(protected, lines from \/a\)$/);
+      expect(planned.warnings).toEqual([{ action: 'store.restore', subject: 'o', detail }]);
+      expect(await store.restore(target, ACT)).toEqual(planned);
+      expect([await of(store), await store.addedFeeds()]).toEqual([[null], [other]]);
+      await store.removeFeed('o', ACT);
+    }
+  });
+
+  test('into a store that began anew brings lists with their versions back, of which the next update goes on', async () => {
+    const { store } = await newStore();
+    const version = (acceptedAt: number) => ({
+      ...{
+        feed: 'castle',
+        version: `${acceptedAt}`,
+        digest: `${acceptedAt}`,
+        names: 1,
+        body: 'x',
+        acceptedAt,
+      },
+    });
+    await store.acceptSnapshot(version(4), null, ACT);
+    await store.acceptSnapshot(version(5), '4', ACT);
+    // An operator went back.
+    await store.swapSnapshot('castle', version(4), '5', {
+      ...ACT,
+      action: 'feed.rollback',
+      subject: 'castle',
+    });
+    const target = join(temporaryFolder(), 'copy.db');
+    await store.backup(target, () => {});
+    const of = async (one: Store) => [
+      (await one.snapshots()).map(({ digest }) => digest),
+      (await one.pastSnapshots()).map(({ digest }) => digest),
+    ];
+    const anew = (await newStore()).store;
+    await anew.acceptSnapshot(version(8), null, ACT);
+    const planned = await anew.compareBackup(target);
+    expect(planned.changes).toMatchObject([
+      { action: 'feed.update', subject: 'castle', detail: 'version 4' },
+    ]);
+    expect(await of(anew)).toEqual([['8'], []]);
+    expect(await anew.restore(target, ACT)).toEqual(planned);
+    expect(await of(anew)).toEqual([['4'], ['5']]);
+    expect((await anew.compareBackup(target)).changes).toEqual([]);
+
+    // One that was gone back from here, or that had the versions of the backup, does not grow old again.
+    const back = (await newStore()).store;
+    await back.acceptSnapshot(version(8), null, { ...ACT, action: 'feed.rollback', subject: 'castle' });
+    await back.restore(target, ACT);
+    expect(await of(back)).toEqual([['8'], []]);
+    const older = (await newStore()).store;
+    await older.acceptSnapshot(version(4), null, ACT);
+    await older.acceptSnapshot(version(8), '4', ACT);
+    await older.restore(target, ACT);
+    expect(await of(older)).toEqual([['8'], ['4']]);
+  });
+
   test('into a new store brings every row of every table but decisions, leases and signs of life', async () => {
     const { store, path } = await newStore();
     const backup = join(temporaryFolder(), 'full.db');

@@ -2,21 +2,13 @@
 
 import type { Catalog } from '../../core/catalog.ts';
 import { ofFollowed } from '../../core/freshness.ts';
-import { historyOf, isHeld } from '../../core/history.ts';
 import type { Clock, Store } from '../../core/ports.ts';
-import type { Problem } from '../../core/problem.ts';
 import type { Freshening } from '../../freshness.ts';
 import type { Operate } from '../../operate.ts';
 import { hasten } from '../../schedule.ts';
 import type { NoBody, SeenBody, SeenVersionBody } from '../bodies.ts';
 import { ok, refusalOf, type Work } from '../operators.ts';
 import { shownFeeds, shownInUse } from '../shown.ts';
-
-/** The next update of the service would not take it, whatever was approved. */
-const leftAlone = (feed: string): Problem => ({
-  problem: 'taken',
-  detail: `${feed} was rolled back, and updates leave it alone: undo that first`,
-});
 
 export interface FeedParts {
   readonly catalog: () => Catalog;
@@ -51,8 +43,6 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
     async ({ target }, actor, { domains: seen = [] }) => {
       const feed = target.segment;
       const approved = act === 'approveFeed';
-      const history = historyOf(feed, await store.snapshots(), await store.pastSnapshots());
-      if (approved && isHeld(history)) return refusalOf(leftAlone(feed));
       const domains = await operate[act](feed, actor, seen);
       if ('problem' in domains) return refusalOf(domains);
       if (approved) await hasten(store);

@@ -101,14 +101,6 @@ export function createSnapshots({ run }: Connections) {
         await writeAct(session, act);
         return true;
       }),
-    removeSnapshot: (feed: string, act: Act) =>
-      change(async session => {
-        const past = await session.query('DELETE FROM past_snapshot WHERE feed = $1', [feed]);
-        const inUse = await session.query('DELETE FROM snapshot WHERE feed = $1', [feed]);
-        if (past.count + inUse.count === 0) return false;
-        await writeAct(session, act);
-        return true;
-      }),
   };
 }
 

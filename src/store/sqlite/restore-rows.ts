@@ -1,5 +1,7 @@
 /** What `restore` takes over of which nobody decided: counts, flags, what was learned, versions of lists, statistics. */
 
+import type { DatabaseSync } from 'node:sqlite';
+import { KEPT_VERSIONS } from '../../core/history.ts';
 import {
   ACT,
   AUDIT,
@@ -65,9 +67,27 @@ const IS_TAKEN_OUT =
 const IS_UNGATHERED = `AND NOT EXISTS (SELECT 1 FROM main.flag AS same
   WHERE same.domain = old.domain AND same.day = old.day AND (same.times > 0 OR old.times > 0))`;
 
-const NEWEST_HERE = `(SELECT max(accepted_at) FROM
-  (SELECT feed, accepted_at FROM main.snapshot UNION ALL SELECT feed, accepted_at FROM main.past_snapshot) AS present
-  WHERE present.feed = old.feed)`;
+const versionsOf = (schema: 'main' | 'backup') =>
+  `(SELECT feed, accepted_at FROM ${schema}.snapshot UNION ALL SELECT feed, accepted_at FROM ${schema}.past_snapshot)`;
+
+/**
+ * Lists that began anew in a store which never had the versions of the backup, as on a new machine half a minute after
+ * its start: what is here makes way for these, and the next update brings it again. Else names of months were new, and 95
+ * was 60 (2026-11-18). Kept in the copy of the backup: who only compares writes nothing here.
+ */
+export const BEGIN_ANEW = `CREATE TABLE backup.begun_anew AS SELECT here.feed FROM ${versionsOf('main')} AS here
+  WHERE NOT EXISTS (SELECT 1 FROM main.audit WHERE subject = here.feed AND action IN ('feed.rollback', 'feed.remove'))
+  GROUP BY here.feed HAVING count(*) < ${KEPT_VERSIONS} AND min(here.accepted_at) >
+    (SELECT max(old.accepted_at) FROM ${versionsOf('backup')} AS old WHERE old.feed = here.feed)`;
+
+export const begunAnew = (db: DatabaseSync): string[] =>
+  db
+    .prepare('SELECT feed FROM backup.begun_anew')
+    .all()
+    .map(({ feed }) => String(feed));
+
+const NEWEST_HERE = `(SELECT max(accepted_at) FROM ${versionsOf('main')} AS present
+  WHERE present.feed = old.feed AND present.feed NOT IN (SELECT feed FROM backup.begun_anew))`;
 const USED_THERE = '(SELECT accepted_at FROM backup.snapshot AS used WHERE used.feed = old.feed)';
 
 /** With a list its other versions, and with these that an operator went back from one of them: `listsAgain` says when. */

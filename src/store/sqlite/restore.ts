@@ -5,9 +5,11 @@ import { type Act, FIRST_START, shortDetail } from '../../core/audit.ts';
 import { KEPT_VERSIONS } from '../../core/history.ts';
 import {
   addedAgain,
+  type Change,
   checksAgain,
   listsAgain,
   operatorsAgain,
+  otherLists,
   overridesAgain,
   type Restored,
   restoredInWords,
@@ -28,7 +30,7 @@ import {
 import { ADDED_FEED, FEED_CHECK } from '../columns-of-lists.ts';
 import { type Shape, type Table, upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
-import { MERGES, put, sameIn } from './restore-rows.ts';
+import { BEGIN_ANEW, begunAnew, MERGES, put, sameIn } from './restore-rows.ts';
 import type { Revisions } from './revision.ts';
 import type { Missing } from './schema.ts';
 import { inTransaction } from './transaction.ts';
@@ -56,6 +58,18 @@ function uniteKeys(db: DatabaseSync): void {
     }
 }
 
+const OF_LISTS = TABLES.filter(({ columns }) => columns.some(({ name }) => name === 'feed'));
+
+/** From the copy of the backup all goes that is of other lists than those of here; what an operator should know of it. */
+function leaveOthers(db: DatabaseSync): Change[] {
+  return otherLists(...bothOf(db, ADDED_FEED, ADDED_FEED)).filter(({ subject }) => {
+    const left = OF_LISTS.map(({ name }) =>
+      Number(db.prepare(`DELETE FROM backup.${name} WHERE feed = ?`).run(subject).changes),
+    );
+    return left.some(count => count > 0);
+  });
+}
+
 /** The rows of here, and those of the backup. */
 function bothOf<R>(db: DatabaseSync, { name, key }: Table<object>, { names, sqlite }: Shape<R>) {
   const rows = (schema: string) =>
@@ -66,20 +80,22 @@ function bothOf<R>(db: DatabaseSync, { name, key }: Table<object>, { names, sqli
 function decidedIn(db: DatabaseSync) {
   const [present, old] = bothOf(db, SNAPSHOT, SNAPSHOT_HEAD);
   const [past] = bothOf(db, PAST_SNAPSHOT, SNAPSHOT_HEAD);
+  const anew = new Set(begunAnew(db));
+  const standing = [...present, ...past].filter(({ feed }) => !anew.has(feed));
   return {
     keys: keysAgain(...bothOf(db, KEY, KEY)),
     overrides: overridesAgain(...bothOf(db, OVERRIDE, OVERRIDE)),
     operators: operatorsAgain(...bothOf(db, OPERATOR, OPERATOR)),
     added: addedAgain(...bothOf(db, ADDED_FEED, ADDED_FEED)),
     checks: checksAgain(...bothOf(db, FEED_CHECK, FEED_CHECK)),
-    lists: listsAgain([...present, ...past], old),
+    lists: listsAgain(standing, old),
     signing: signingAgain(...bothOf(db, SIGNING, SIGNING)),
   };
 }
 
 type Decided = ReturnType<typeof decidedIn>;
 
-function restoredOf(db: DatabaseSync, decided: Decided): Restored {
+function restoredOf(db: DatabaseSync, decided: Decided, others: readonly Change[]): Restored {
   const written: Written<object>[] = Object.values(decided).flat();
   const counted = MERGES.map(({ name, from }) => {
     const { n } = db.prepare(`SELECT count(*) AS n ${from}`).get()!;
@@ -91,7 +107,7 @@ function restoredOf(db: DatabaseSync, decided: Decided): Restored {
     .map(({ subject }) => String(subject));
   return {
     changes: written.map(({ change }) => change),
-    warnings: doubtsAbout(...bothOf(db, KEY, KEY), new Set(first)),
+    warnings: [...doubtsAbout(...bothOf(db, KEY, KEY), new Set(first)), ...others],
     rows: Object.fromEntries(counted.filter(([, n]) => n > 0)),
   };
 }
@@ -107,6 +123,9 @@ function write(db: DatabaseSync, { lists, ...decided }: Decided): void {
   putAll(ADDED_FEED, decided.added);
   putAll(FEED_CHECK, decided.checks);
   putAll(SIGNING, decided.signing);
+  for (const feed of begunAnew(db))
+    for (const { name } of [SNAPSHOT, PAST_SNAPSHOT])
+      db.prepare(`DELETE FROM main.${name} WHERE feed = ?`).run(feed);
   for (const merge of MERGES) db.exec(put(merge));
   for (const { record } of lists) putList(db, record.feed);
 }
@@ -144,7 +163,9 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
         try {
           uniteKeys(db);
           keepUnknown(db, missing);
-          return restoredOf(db, decidedIn(db));
+          const others = leaveOthers(db);
+          db.exec(BEGIN_ANEW);
+          return restoredOf(db, decidedIn(db), others);
         } finally {
           db.exec('ROLLBACK');
         }
@@ -155,8 +176,10 @@ export function createRestore(db: DatabaseSync, { raise }: Revisions) {
         inTransaction(db, () => {
           uniteKeys(db);
           keepUnknown(db, missing);
+          const others = leaveOthers(db);
+          db.exec(BEGIN_ANEW);
           const decided = decidedIn(db);
-          const restored = restoredOf(db, decided);
+          const restored = restoredOf(db, decided, others);
           write(db, decided);
           for (const change of [...restored.changes, ...restored.warnings])
             writeAct(db, { ...act, ...change });

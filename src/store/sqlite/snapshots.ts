@@ -88,14 +88,6 @@ export function createSnapshots(db: DatabaseSync) {
         writeAct(db, act);
         return true;
       }),
-    removeSnapshot: (feed: string, act: Act): boolean =>
-      inTransaction(db, () => {
-        const { changes: past } = db.prepare('DELETE FROM past_snapshot WHERE feed = ?').run(feed);
-        const { changes } = db.prepare('DELETE FROM snapshot WHERE feed = ?').run(feed);
-        if (Number(past) + Number(changes) === 0) return false;
-        writeAct(db, act);
-        return true;
-      }),
   };
 }
 

@@ -198,7 +198,6 @@ function bulkWork(bulk: Ask) {
       bulk('acceptSnapshot', [snapshot, was, act, where], NO_DEADLINE),
     pastSnapshots: () => bulk('pastSnapshots', []),
     swapSnapshot: (feed, to, was, act) => bulk('swapSnapshot', [feed, to, was, act], NO_DEADLINE),
-    removeSnapshot: (feed, act) => bulk('removeSnapshot', [feed, act], NO_DEADLINE),
     recordAct: act => bulk('recordAct', [act]),
     audit: most => bulk('audit', [most]),
     signingKey: candidate => bulk('signingKey', [candidate], NO_DEADLINE),

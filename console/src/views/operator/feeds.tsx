@@ -81,6 +81,9 @@ const BASE: readonly Column<FeedStatus>[] = [
   },
 ];
 
+/** Of one list. */
+const MOST_REJECTED = 20;
+
 /** What was rolled back is no longer what its row shows, though this server may have it for some seconds more. */
 function nextWords({ version, names }: NonNullable<FeedStatus['next']>): string {
   const entries = plural(names ?? 0, 'entry', 'entries');
@@ -252,6 +255,18 @@ function FeedsList({
             </p>
             <p>
               <Steps of={one} ways={['approve', 'reject']} choose={setStep} />
+            </p>
+          </Notice>
+        ))}
+      {[...feeds, ...missing]
+        .filter(({ rejected_in_use: rejected }) => rejected.length > 0)
+        .map(one => (
+          <Notice key={one.feed} tone="warning" title={`${one.feed}: rejected domains are in use`}>
+            <p>
+              {plural(one.rejected_in_use.length, 'domain')} that you rejected:{' '}
+              {one.rejected_in_use.slice(0, MOST_REJECTED).join(', ')}
+              {one.rejected_in_use.length > MOST_REJECTED && ' …'}. Take another version, or allow them by
+              overrides.
             </p>
           </Notice>
         ))}
