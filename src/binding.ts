@@ -7,6 +7,7 @@ import type { Admit } from './admit.ts';
 import type { Config } from './config.ts';
 import { sharesOf } from './http/descriptors.ts';
 import type { Doors } from './http/doors.ts';
+import { Fairness } from './http/fairness.ts';
 import { Listeners, type Together } from './http/listeners.ts';
 import type { Metrics } from './http/metrics.ts';
 import { OPERATORS } from './http/places.ts';
@@ -43,12 +44,16 @@ export class Ports {
   readonly all: ReadonlySet<Port>;
   readonly #config: Config;
   readonly #isShared: boolean;
+  /** Both take their turns in one event loop. */
+  readonly #fairness: Fairness;
   #world: World | undefined;
 
   constructor({ config, log, metrics, workers = 1 }: PortsParts) {
     this.#config = config;
     this.#isShared = workers > 1;
-    const parts = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
+    const ofBoth = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
+    this.#fairness = new Fairness(ofBoth.isFull);
+    const parts = { ...ofBoth, fairness: this.#fairness };
     const most = Math.floor(sharesOf(workers).connections / workers);
     // A listener of their own has its own share: neither side can take all descriptors from the other.
     const ofOperators =
@@ -86,6 +91,12 @@ export class Ports {
   /** With other workers of the process, or alone. */
   async drain(together?: Together): Promise<void> {
     await Promise.all([...this.all].map((one, at) => one.drain(new Listeners(together, at))));
+    this.#fairness.close();
+  }
+
+  /** Connections whose requests wait for their turn. */
+  get waiting(): number {
+    return this.#fairness.waiting;
   }
 
   get address(): Bound {
