@@ -23,6 +23,7 @@ export interface PortParts extends DispatchParts {
   readonly fairness?: Fairness;
   readonly isTrustedProxy: (address: string) => boolean;
   readonly mostConnections: number;
+  readonly mostTold?: number;
   readonly connectionsPerAddress: number;
   /** Keys are nothing to it: its places are for operators. */
   readonly isForOperators?: boolean;

@@ -19,8 +19,10 @@ test('one address has so many large answers at a time; others, keys and proxies 
   expect(large.take('192.0.2.1', true)).toBe(true);
 });
 
+/** Of a system that does not tell what was read. */
+const silent = () => new LargeAnswers(1, new Doubts(1, async () => undefined));
 const PAGE = 25_000;
-const unreadOf = (all = new LargeAnswers()) =>
+const unreadOf = (all = silent()) =>
   new Unread(all, { network: '192.0.2.1', socket: {}, isBusy: false, drop() {} });
 
 /** What a connection gets until it is spent. */
@@ -42,7 +44,7 @@ test.each([
 });
 
 test('where one address has its share of places, small answers end the connection and large ones are refused', () => {
-  const all = new LargeAnswers();
+  const all = silent();
   const others = Array.from({ length: 64 }, () => unreadOf(all));
   for (const other of others) other.sends(100_000, undefined);
   const [large, small] = [unreadOf(all), unreadOf(all)];
@@ -60,7 +62,7 @@ test('where one address has its share of places, small answers end the connectio
 });
 
 /** Connections that got one answer each, and who of them was dropped. */
-function crowd(all = new LargeAnswers(), party?: string) {
+function crowd(all = silent(), party?: string) {
   const dropped: string[] = [];
   const got = (name: string, network: string, body: number, payer?: string, isBusy = false) => {
     const socket = { localPort: 1, remoteAddress: network, remotePort: 1 };
@@ -170,7 +172,7 @@ test('who reads nothing makes room first, whatever others are about to read behi
 });
 
 test('who calls with a key is none of the strangers for small answers that are not counted', () => {
-  const all = new LargeAnswers();
+  const all = silent();
   const { got: key, dropped } = crowd(all, 'key');
   for (let at = 0; at < 30; at++) {
     const one = key(`caller ${at}`, '192.0.2.1', 500);
