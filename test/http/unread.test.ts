@@ -117,7 +117,7 @@ onLinux(
     // As above.
     const { open } = await startPort(1_000, 16);
     const strangers = new Set<ReturnType<typeof open>>();
-    for (let at = 0; strangers.size < 12 && at < 500; at++) {
+    for (let at = 0; strangers.size < 12 && at < 200; at++) {
       const one = open(`127.0.3.${1 + (at % 250)}`);
       one.socket.resume();
       strangers.add(one);
@@ -126,10 +126,17 @@ onLinux(
       await pause(20);
       for (const other of strangers) if (other.isReset) strangers.delete(other);
     }
-    const slow = Array.from({ length: 3 }, () => open('127.0.0.9'));
-    await pause(500);
-    for (const { socket } of slow) socket.resume();
-    await eventually('they have read all', () => slow.every(one => one.received > LENGTH || one.isReset));
-    expect(slow.map(({ isReset }) => isReset)).toEqual([false, false, false]);
+    const areWhole = async () => {
+      const slow = Array.from({ length: 3 }, () => open('127.0.0.9'));
+      await pause(300);
+      for (const { socket } of slow) socket.resume();
+      await eventually('they have read all', () => slow.every(one => one.received > LENGTH || one.isReset));
+      for (const { socket } of slow) socket.destroy();
+      return slow.every(({ isReset }) => !isReset);
+    };
+    let tries = 0;
+    // Again where the kernel had not answered yet.
+    while (!(await areWhole())) expect(++tries).toBeLessThan(5);
+    expect([...strangers].filter(({ isReset }) => !isReset).length).toBeGreaterThan(8);
   },
 );
