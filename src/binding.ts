@@ -5,17 +5,15 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from 'pino';
 import type { Admit } from './admit.ts';
 import type { Config } from './config.ts';
-import { sharesOf } from './http/descriptors.ts';
+import { portsOf } from './http/descriptors.ts';
 import type { Doors } from './http/doors.ts';
+import { Fairness } from './http/fairness.ts';
 import { Listeners, type Together } from './http/listeners.ts';
 import type { Metrics } from './http/metrics.ts';
 import { OPERATORS } from './http/places.ts';
 import { Port, type PortParts } from './http/port.ts';
 import { newBodyRoom } from './http/receiving.ts';
 import { LIVEZ } from './http/routes-of-callers.ts';
-
-/** Who watches and who operates are few. */
-const MOST_OF_OPERATORS = 256;
 
 export interface Bound {
   readonly host: string;
@@ -43,23 +41,20 @@ export class Ports {
   readonly all: ReadonlySet<Port>;
   readonly #config: Config;
   readonly #isShared: boolean;
+  /** Both take their turns in one event loop. */
+  readonly #fairness: Fairness;
   #world: World | undefined;
 
   constructor({ config, log, metrics, workers = 1 }: PortsParts) {
     this.#config = config;
     this.#isShared = workers > 1;
-    const parts = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
-    const most = Math.floor(sharesOf(workers).connections / workers);
-    // A listener of their own has its own share: neither side can take all descriptors from the other.
-    const ofOperators =
-      config.metricsPort === undefined
-        ? 0
-        : Math.min(Math.ceil(MOST_OF_OPERATORS / workers), Math.ceil(most / 4));
-    this.port = new Port({ ...parts, mostConnections: most - ofOperators });
-    this.operators =
-      ofOperators === 0
-        ? this.port
-        : new Port({ ...parts, mostConnections: ofOperators, isForOperators: true });
+    const ofBoth = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
+    this.#fairness = new Fairness(ofBoth.isFull);
+    const parts = { ...ofBoth, fairness: this.#fairness };
+    const isApart = config.metricsPort !== undefined;
+    const { callers, operators } = portsOf(workers, isApart);
+    this.port = new Port({ ...parts, ...callers });
+    this.operators = isApart ? new Port({ ...parts, ...operators, isForOperators: true }) : this.port;
     this.all = new Set([this.port, this.operators]);
     for (const one of this.all) one.add([LIVEZ]);
   }
@@ -86,6 +81,12 @@ export class Ports {
   /** With other workers of the process, or alone. */
   async drain(together?: Together): Promise<void> {
     await Promise.all([...this.all].map((one, at) => one.drain(new Listeners(together, at))));
+    this.#fairness.close();
+  }
+
+  /** Connections whose requests wait for their turn. */
+  get waiting(): number {
+    return this.#fairness.waiting;
   }
 
   get address(): Bound {

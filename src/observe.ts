@@ -1,6 +1,7 @@
 /** What metrics and log show of the parts of a running service. */
 
 import type { Logger } from 'pino';
+import type { Ports } from './binding.ts';
 import type { Catalog } from './core/catalog.ts';
 import { checkedBy, type FeedCheck } from './core/freshness.ts';
 import { type Clock, type ResolverHealth, StoreUnavailable } from './core/ports.ts';
@@ -104,8 +105,9 @@ export function tellOfReadiness(log: Logger): (problem: string | undefined, erro
   };
 }
 
-export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
-  const sum = (read: (port: Port) => number) => () => ports.reduce((total, port) => total + read(port), 0);
+export function observePorts(metrics: Metrics, ports: Pick<Ports, 'all' | 'waiting'>): void {
+  const all = [...ports.all];
+  const sum = (read: (port: Port) => number) => () => all.reduce((total, port) => total + read(port), 0);
   const { gauge, counters } = metrics;
   gauge(
     'domain_risk_requests_in_flight',
@@ -122,7 +124,7 @@ export function observePorts(metrics: Metrics, ports: readonly Port[]): void {
   gauge(
     'domain_risk_connections_waiting',
     'Connections whose requests wait for their turn.',
-    sum(port => port.waiting),
+    () => ports.waiting,
     'sum',
   );
   counters(

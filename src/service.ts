@@ -156,7 +156,7 @@ function observeParts(
   const ids = feedsWithout(config.feedsOff);
   const freshness = watchFreshness({ store, ids, clock, everyMs: followMs });
   observeFeeds(metrics, catalog, freshness, clock);
-  observePorts(metrics, [...ports.all]);
+  observePorts(metrics, ports);
   observeLearned(metrics, learn);
   if (counts) observeEvents(metrics, counts);
   if (backups) observeBackups(metrics, () => backups.age(clock()));

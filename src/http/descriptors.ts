@@ -1,6 +1,7 @@
 /** How many files and sockets may be open at a time, and what for. */
 
 import { readFileSync } from 'node:fs';
+import { MOST_TOLD } from './eviction.ts';
 
 const OPEN_FILES = 'Max open files';
 /** Where the system does not say. */
@@ -28,6 +29,10 @@ const MOST_OF_DNS = 2_400;
 /** Where there are few, callers have most of them. */
 const OTHERS = { fewest: 192, share: 0.3 };
 const MOST_CONNECTIONS = 20_000;
+/** Who watches and who operates are few. */
+const MOST_OF_OPERATORS = 256;
+/** Of connections that were told to go and are still there, which are none of those that have a place. */
+const SHARE_TOLD = 0.25;
 
 /** How many connections this process may have, and how many sockets to ask DNS with, with so many workers. */
 export function sharesOf(workers: number, limit = descriptors()): { connections: number; dns: number } {
@@ -40,4 +45,31 @@ export function sharesOf(workers: number, limit = descriptors()): { connections:
     connections: Math.min(MOST_CONNECTIONS, Math.max(64, limit - others)),
     dns: Math.max(8 * workers, others - own),
   };
+}
+
+export interface PortShare {
+  /** Places, … */
+  readonly mostConnections: number;
+  /** … and beside them those that were told to go. */
+  readonly mostTold: number;
+}
+
+/**
+ * What the ports of each worker have, one for callers and one for operators where these have their own: neither side can take
+ * all descriptors from the other. Those that were told to go came on top, and with 300 descriptors, names that nobody answered
+ * for and strangers at both ports nine of ten connections were reset (2026-11-18).
+ */
+export function portsOf(
+  workers: number,
+  isApart: boolean,
+  limit?: number,
+): { callers: PortShare; operators: PortShare } {
+  const most = Math.floor(sharesOf(workers, limit).connections / workers);
+  const operators = isApart ? Math.min(Math.ceil(MOST_OF_OPERATORS / workers), Math.ceil(most / 4)) : 0;
+  return { callers: shareOf(most - operators), operators: shareOf(operators) };
+}
+
+function shareOf(most: number): PortShare {
+  const mostTold = Math.min(MOST_TOLD, Math.ceil(most * SHARE_TOLD));
+  return { mostConnections: most - mostTold, mostTold };
 }

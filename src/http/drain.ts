@@ -40,13 +40,15 @@ export async function drainServer(
     listeners.came(sockets.accepted);
     await pause(25);
   }
-  await untilNobodyComes(begun + LINGER_MS + ACCEPT_MS, sockets, fairness, listeners);
+  const isHeld = await untilNobodyComes(begun + LINGER_MS + ACCEPT_MS, sockets, fairness, listeners);
   // The HTTP server's own would destroy connections whose requests were received and wait for their turn.
   NetServer.prototype.close.call(server);
   listeners.closed();
   // Whoever is answered here would come to one that still listens.
-  if (fairness.isHeld) await untilAll(() => listeners.areAllClosed);
-  fairness.isHeld = false;
+  if (isHeld) {
+    await untilAll(() => listeners.areAllClosed);
+    fairness.holds--;
+  }
   for (let now = performance.now(); isAnybodyThere(sockets, now) && now < until; now = performance.now()) {
     for (const connection of sockets.all) {
       // One that was accepted just now may have sent a request that nobody has read.
@@ -63,14 +65,15 @@ export async function drainServer(
 
 /**
  * Whoever waits in the kernel to be accepted would be reset: the listener goes when for a while nobody has come. Where they
- * come again and again, since each is told to, all are kept waiting until the loop has some turns in which nobody came.
+ * come again and again, since each is told to, all are kept waiting until the loop has some turns in which nobody came: true
+ * where they are.
  */
 async function untilNobodyComes(
   until: number,
   sockets: Sockets,
   fairness: Fairness,
   listeners: Listeners,
-): Promise<void> {
+): Promise<boolean> {
   let quietSince = performance.now();
   let [came, quiet] = [listeners.came(sockets.accepted), 0];
   const isQuiet = (now: number) => quiet >= QUIET_TURNS && now - quietSince >= QUIET_MS;
@@ -82,18 +85,19 @@ async function untilNobodyComes(
     quiet = before === came ? quiet + 1 : 0;
     if (quiet === 0) quietSince = performance.now();
   }
-  if (isQuiet(performance.now())) return;
-  fairness.isHeld = true;
+  if (isQuiet(performance.now())) return false;
+  fairness.holds++;
   listeners.wait();
   await untilAll(() => listeners.areAllWaiting);
   const heldUntil = performance.now() + HELD_MS;
   quiet = 0;
   for (let turns = 0; quiet < QUIET_TURNS; turns++) {
-    if (turns >= LEAST_TURNS && performance.now() > heldUntil) return;
+    if (turns >= LEAST_TURNS && performance.now() > heldUntil) break;
     const before = sockets.accepted;
     await turn();
     quiet = before === sockets.accepted ? quiet + 1 : 0;
   }
+  return true;
 }
 
 async function untilAll(areSo: () => boolean): Promise<void> {

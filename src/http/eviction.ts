@@ -35,10 +35,12 @@ export class Eviction {
   readonly #places: Places;
   /** Ends one behind the answer that is being made for it, or with a word where there is none. */
   readonly #tell: (one: Connection) => void;
+  readonly #mostTold: number;
 
-  constructor(places: Places, tell: (one: Connection) => void) {
+  constructor(places: Places, tell: (one: Connection) => void, mostTold = MOST_TOLD) {
     this.#places = places;
     this.#tell = tell;
+    this.#mostTold = mostTold;
   }
 
   /** One of all. */
@@ -61,7 +63,7 @@ export class Eviction {
 
   /** It found no place, and is told so. False where too many are told already. */
   refuses(one: Connection): boolean {
-    if (this.leaving.size >= MOST_TOLD) return false;
+    if (this.leaving.size >= this.#mostTold) return false;
     this.leaving.set(one, performance.now());
     return true;
   }
@@ -78,7 +80,7 @@ export class Eviction {
     this.#places.leave(one);
     if (isIdle(one, now)) return one.evict();
     // Whoever was told first had most time to go.
-    if (this.leaving.size >= MOST_TOLD) {
+    if (this.leaving.size >= this.#mostTold) {
       const [first] = this.leaving.keys();
       this.#end(this.leaving.keys().find(other => !isKnown(other)) ?? first!);
     }

@@ -2,6 +2,7 @@
  * Who is served when not all can be: admission control and load shedding. Connections with bytes to be read are queued by
  * caller: its key where that is known from before, else its address. Each turn of the event loop serves for milliseconds,
  * callers in turn: nobody waits for another's queue. Who would wait too long is shed, before anything is parsed or counted.
+ * There is one for all ports: where one served for 10 ms in each turn, those who came to the other waited 1.5 s (2026-11-18).
  */
 
 import { Accepting } from './accepting.ts';
@@ -21,6 +22,9 @@ const QUANTUM = 500;
 const FULL_MS = 5;
 const MOST_FULL_MS = 100;
 
+/** While connections come, one claim to a key in so long: with one in each turn, 0.8 ms, those waited a second (2026-11-18). */
+const CLAIM_MS = 3;
+
 export class Fairness {
   /** The store has as many calls as it can take. */
   readonly #isFull: () => boolean;
@@ -30,9 +34,10 @@ export class Fairness {
   readonly #greedy = new Set<Account>();
   readonly #late = new Queue<Waiting>();
   readonly #accepting = new Accepting();
+  /** Connections whose requests wait for their turn. */
   waiting = 0;
-  /** Everybody waits. */
-  isHeld = false;
+  /** How many ports have everybody wait. */
+  holds = 0;
   #isServing = false;
   /** When the last turn was over: what has come since was read in one go. */
   #turnedAt = 0;
@@ -40,6 +45,8 @@ export class Fairness {
   #turnEnds = 0;
   /** Milliseconds that who watches may use of the next short turn, or owes. */
   #forProbes = 0;
+  /** When the next of those who claim to have a key may be served in a short turn. */
+  #claimsAt = 0;
   /** Milliseconds that the answers of this turn will still take when it is over. */
   #owed = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -51,7 +58,7 @@ export class Fairness {
 
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
   arrive(job: Job): boolean {
-    if (this.waiting === 0 && !this.#accepting.isUnderWay && !this.#isFull() && !this.isHeld) {
+    if (this.waiting === 0 && !this.#accepting.isUnderWay && !this.#isFull() && this.holds === 0) {
       const now = performance.now();
       if (this.#turnEnds === 0) {
         this.#turnEnds = now + TURN_MS;
@@ -72,7 +79,7 @@ export class Fairness {
    * now and then are not kept waiting for the rest. Nobody else: whoever is served sends again, and the turn never ends.
    */
   polled(): void {
-    if (this.waiting === 0 || this.#isServing || this.isHeld) return;
+    if (this.waiting === 0 || this.#isServing || this.holds > 0) return;
     if (performance.now() - this.#turnedAt > LONG_POLL_MS) this.#serveNewcomers();
   }
 
@@ -97,7 +104,7 @@ export class Fairness {
     this.#immediate ??= setImmediate(() => {
       this.#immediate = undefined;
       this.#turnEnds = 0;
-      if (this.isHeld) {
+      if (this.holds > 0) {
         this.#nextTurn();
       } else if (this.#accepting.goesOn()) {
         this.#serveNewcomers();
@@ -176,8 +183,11 @@ export class Fairness {
     this.#turnedAt = performance.now();
     this.#forProbes -= this.#turnedAt - begin;
     this.#serveFrom(key.fresh, this.#turnedAt + TURN_MS / 10);
-    // One: anybody can claim to have a key. With a millisecond for these new connections waited a second (2026-11-18).
-    this.#serveFrom(claim.fresh, performance.now() + TURN_MS / 1_000);
+    const now = performance.now();
+    if (now >= this.#claimsAt) {
+      this.#claimsAt = now + CLAIM_MS;
+      this.#serveFrom(claim.fresh, now + TURN_MS / 1_000);
+    }
     this.#isServing = false;
   }
 

@@ -4,12 +4,13 @@
  * with 100 of 30 KB each took 1 GB (2026-11-17). So few connections of one address get large answers, each of them a few,
  * none idles for long behind one, and where all are too much those go whose last answer is oldest and that wait for no
  * other: not those of a key or an operator for what strangers have left unread, of keys those of the one that has left most,
- * and of strangers those of the network that has, if that is more than one connection may have.
+ * and of strangers those of the network that has, if that is more than one connection may have (left.ts).
  */
 
 import { type Doubted, Doubts } from './doubts.ts';
 import type { Sent } from './farewell.ts';
-import type { Ends } from './kernel.ts';
+import { type Ends, nameOf } from './kernel.ts';
+import { Left, LeftUnread } from './left.ts';
 import { Shares } from './shares.ts';
 
 const LARGE_BYTES = 32 * 1024;
@@ -29,8 +30,6 @@ const MOST_KEPT = 32 * 1024 * 1024;
  * times its length (Linux 6, 2026-11-17), so this is 75 MiB of the 128 that they may take.
  */
 const MOST_UNPAID = 32 * 1024 * 1024;
-/** Strangers who got less than this do not count: 5,000 of them had 467 MiB kept with 30 KB each (2026-11-17). */
-const LITTLE_BYTES = 2 * 1024;
 
 /** The connection. */
 interface Owner {
@@ -38,6 +37,8 @@ interface Owner {
   readonly socket: Ends;
   /** A request that came whole has no answer yet. */
   readonly isBusy: boolean;
+  /** Whose key the last call over it was let in with. */
+  readonly party?: string | undefined;
   /** Ends it, and has the kernel forget what it keeps for it. */
   drop(): void;
 }
@@ -46,7 +47,7 @@ const DROPPING = { mayGo: ({ isBusy }: Owner) => !isBusy, giveWay: (one: Owner) 
 
 export class LargeAnswers {
   readonly #byNetwork = new Map<string, number>();
-  readonly unpaid: Shares<Owner>;
+  readonly unpaid: LeftUnread<Owner>;
   readonly paid: Shares<Owner>;
   readonly kept: Shares<Owner>;
   readonly doubts: Doubts;
@@ -56,7 +57,7 @@ export class LargeAnswers {
   /** A share of what all workers of the process may leave unread. */
   constructor(workers = 1, doubts = new Doubts(workers)) {
     this.doubts = doubts;
-    this.unpaid = new Shares(MOST_UNPAID / workers, { ...DROPPING, little: MOST_BYTES });
+    this.unpaid = new LeftUnread(MOST_UNPAID / workers, { ...DROPPING, little: MOST_BYTES }, doubts);
     this.paid = new Shares(MOST_PAID / workers, DROPPING);
     this.kept = new Shares(MOST_KEPT / workers, DROPPING);
   }
@@ -82,7 +83,7 @@ export class Unread implements Doubted, Sent {
   readonly #all: LargeAnswers;
   readonly #owner: Owner;
   #bytes = 0;
-  #unpaid = 0;
+  readonly #unpaid: Left<Owner>;
   /** Since the last request that came behind all answers. */
   #paid = 0;
   /** Small ones that a key was counted for since then: they count when they are as much as a large one. */
@@ -91,6 +92,7 @@ export class Unread implements Doubted, Sent {
   #payer = '';
   /** What the kernel has been seen to keep for it, whatever was asked since. */
   #kept = 0;
+  #name: string | undefined;
   #hasPlace = false;
   #isLarge = false;
   #hasEnded = false;
@@ -100,10 +102,16 @@ export class Unread implements Doubted, Sent {
   constructor(all: LargeAnswers, owner: Owner) {
     this.#all = all;
     this.#owner = owner;
+    this.#unpaid = new Left(all.unpaid, owner);
   }
 
-  get ends(): Ends {
-    return this.#owner.socket;
+  get name(): string {
+    this.#name ??= nameOf(this.#owner.socket);
+    return this.#name;
+  }
+
+  get waiting(): number {
+    return this.#owner.socket.writableLength ?? 0;
   }
 
   /** There was a large answer, or as much in small ones. */
@@ -115,7 +123,7 @@ export class Unread implements Doubted, Sent {
     return this.#bytes + this.#small;
   }
 
-  /** Whoever asks again has most likely read what was answered, or will be found out; of strangers that is not believed. */
+  /** Whoever asks again has most likely read what was answered, or will be found out; of strangers only the kernel tells. */
   asked(): void {
     this.#small = 0;
     if (this.#paid === 0) return;
@@ -124,7 +132,10 @@ export class Unread implements Doubted, Sent {
     this.#all.paid.set(this.#payer, this.#owner, 0);
   }
 
-  found(bytes: number, hasMore: boolean): void {
+  found(all: number, hasMore: boolean): void {
+    const unpaid = this.#unpaid.bytes;
+    const bytes = all - this.#unpaid.found(all, this.#payer === '');
+    this.#bytes += this.#unpaid.bytes - unpaid;
     const paid = hasMore ? this.#paid : Math.min(this.#paid, bytes);
     const kept = Math.max(0, bytes - paid);
     this.#bytes += paid + kept - this.#paid - this.#kept;
@@ -135,7 +146,10 @@ export class Unread implements Doubted, Sent {
   }
 
   /** A body of so many bytes, for which this key was counted. False where it is large, and whoever asks has too many of those. */
-  sends(body: number, payer: string | undefined): boolean {
+  sends(body: number, counted: string | undefined): boolean {
+    // Who calls with a key is no stranger for what is small and not counted: it was reset in the middle of its calls, though
+    // it had read everything, since it had asked for its usage in between (2026-11-18).
+    const payer = counted ?? (body > LARGE_BYTES ? undefined : this.#owner.party);
     const isPaid = payer !== undefined;
     let more = body + HEAD_BYTES;
     if (isPaid) this.#pays(payer, more);
@@ -156,10 +170,7 @@ export class Unread implements Doubted, Sent {
     if (isPaid) {
       this.#paid += more;
       this.#all.paid.set(payer, this.#owner, this.#paid);
-    } else {
-      this.#unpaid += more;
-      if (this.#unpaid > LITTLE_BYTES) this.#all.unpaid.set(this.#owner.network, this.#owner, this.#unpaid);
-    }
+    } else this.#unpaid.sends(more, this);
     return true;
   }
 
@@ -172,7 +183,7 @@ export class Unread implements Doubted, Sent {
 
   closed(): void {
     this.#all.doubts.closed(this);
-    this.#all.unpaid.set(this.#owner.network, this.#owner, 0);
+    this.#unpaid.closed();
     for (const shares of [this.#all.paid, this.#all.kept]) shares.set(this.#payer, this.#owner, 0);
     this.#givePlace();
     if (this.#hasEnded) this.#all.ended--;

@@ -19,8 +19,11 @@ export interface PortParts extends DispatchParts {
   readonly rowOf: RowOf;
   /** The store has as many calls as it can take. */
   readonly isFull: () => boolean;
+  /** Of all ports of one event loop. */
+  readonly fairness?: Fairness;
   readonly isTrustedProxy: (address: string) => boolean;
   readonly mostConnections: number;
+  readonly mostTold?: number;
   readonly connectionsPerAddress: number;
   /** Keys are nothing to it: its places are for operators. */
   readonly isForOperators?: boolean;
@@ -50,11 +53,13 @@ export class Port {
   readonly sockets: Sockets;
   readonly #dispatch: Dispatch;
   readonly #fairness: Fairness;
+  readonly #isAlone: boolean;
 
   constructor(parts: PortParts) {
     const dispatch = new Dispatch(parts);
     this.#dispatch = dispatch;
-    this.#fairness = new Fairness(parts.isFull);
+    this.#isAlone = parts.fairness === undefined;
+    this.#fairness = parts.fairness ?? new Fairness(parts.isFull);
     this.server = createServer(LIMITS, (req, res) => {
       const connection = this.#connectionOf(req);
       if (connection) dispatch.parsed(req, res, connection);
@@ -115,17 +120,12 @@ export class Port {
     return this.#dispatch.inFlight;
   }
 
-  /** Connections whose requests wait for their turn. */
-  get waiting(): number {
-    return this.#fairness.waiting;
-  }
-
   /** Not ready at once; every accepted request is answered; then the port closes. */
   async drain(listeners?: Listeners): Promise<void> {
     this.#dispatch.isDraining = true;
     for (const connection of this.sockets.all) connection.retire();
     await drainServer(this.server, this.sockets, this.#fairness, listeners);
-    this.#fairness.close();
+    if (this.#isAlone) this.#fairness.close();
     this.sockets.close();
     this.#dispatch.close();
   }

@@ -44,7 +44,17 @@ export class Shares<One> {
   /** It takes so much now, as if it began to at this moment. Others may have to give way for that, or it itself. */
   set(name: string, one: One, bytes: number): void {
     this.#put(name, one, bytes);
-    while (this.#sum > this.#most) {
+    this.leave(this.#most);
+  }
+
+  /** What all take. */
+  get sum(): number {
+    return this.#sum;
+  }
+
+  /** All of them take no more than this. */
+  leave(most: number): void {
+    while (this.#sum > Math.max(0, most)) {
       const largest = this.#largest();
       const goes = this.#oldestOf((largest?.taken ?? this.#names).keys());
       this.#put(this.#names.get(goes)!, goes, 0);

@@ -19,6 +19,8 @@ export interface SocketParts
   /** Ends one whose place is needed, behind the answer that is being made for it where there is one. */
   readonly makeWay: (line: OpenLine) => void;
   readonly mostConnections: number;
+  /** Those beside them that were told to go. */
+  readonly mostTold?: number;
   /** Connections that one address may have; a trusted proxy may have all. */
   readonly mostPerAddress: number;
   /** Keys are nothing to it: places are for operators. */
@@ -58,7 +60,7 @@ export class Sockets {
   constructor(server: Server, parts: SocketParts) {
     this.#parts = parts;
     this.#places = new Places(parts.mostConnections, parts.isForOperators);
-    this.#eviction = new Eviction(this.#places, parts.makeWay);
+    this.#eviction = new Eviction(this.#places, parts.makeWay, parts.mostTold);
     const { workers = 1 } = parts;
     this.#ofOthers = {
       ...parts,

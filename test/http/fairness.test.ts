@@ -5,7 +5,7 @@ import { Account, type Job } from '../../src/http/accounts.ts';
 import { Fairness } from '../../src/http/fairness.ts';
 import { PRICES } from '../../src/http/prices.ts';
 import { Queue } from '../../src/http/queue.ts';
-import { eventually, pause } from '../support/scale.ts';
+import { eventually, pause, turn } from '../support/scale.ts';
 
 function fair(isFull: () => boolean = () => false): Fairness {
   const fairness = new Fairness(isFull);
@@ -280,14 +280,22 @@ test.each(['key', 'claim'])('a %s is served beside any number of strangers', asy
   expect(order[0]).toBe(kind);
 });
 
-test('while connections come, one of those who claim to have a key is served before the next is taken', async () => {
+test('while connections come, one of those who claim to have a key is served before the next is taken, and then one in some milliseconds', async () => {
   timeOfWork();
   const fairness = fair();
   fairness.accepted();
   const claims = Array.from({ length: 20 }, (_, at) => job(`claim ${at}`, 0.1));
   for (const one of claims) fairness.arrive(one);
-  await new Promise(resolve => setImmediate(resolve));
-  expect(claims.filter(({ state }) => state === 'served')).toHaveLength(1);
+  const served = () => claims.filter(({ state }) => state === 'served').length;
+  await turn();
+  expect(served()).toBe(1);
+  // Where each connection brings one, the next ones would wait for those.
+  for (let at = 0; at < 20; at++) {
+    takeMs(0.3);
+    fairness.accepted();
+    await turn();
+  }
+  expect(served()).toBe(3);
 });
 
 test('while connections come, those who watch the service have a quarter of the time, however many they are', async () => {

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { keptByKernel, keptOf } from '../../src/http/kernel.ts';
+import { keptByKernel, nameOf } from '../../src/http/kernel.ts';
 
 import { eventually } from '../support/scale.ts';
 
@@ -42,7 +42,7 @@ test('what is unread is what the kernel has not sent, and what it has for a read
   );
   const kept = (await keptByKernel([tcp, tcp6]))!;
   const unreadBy = (remoteAddress: string, remotePort: number) =>
-    keptOf(kept, { localPort: 0x1f90, remoteAddress, remotePort });
+    kept.get(nameOf({ localPort: 0x1f90, remoteAddress, remotePort })) ?? 0;
   expect(unreadBy('10.10.0.2', 0xc001)).toBe(0x1000);
   expect(unreadBy('::ffff:127.0.0.1', 0xc002)).toBe(0x300);
   expect(unreadBy('127.0.0.1', 0xc003)).toBe(0);
@@ -70,7 +70,8 @@ test.runIf(process.platform === 'linux').each(['127.0.0.1', '::1'])(
     });
     await eventually('it is read', () => read === 50_000 && accepted.length === 2);
     const kept = (await keptByKernel())!;
-    const unread = (peer: Socket) => keptOf(kept, accepted.find(one => one.remotePort === peer.localPort)!);
+    const unread = (peer: Socket) =>
+      kept.get(nameOf(accepted.find(one => one.remotePort === peer.localPort)!)) ?? 0;
     // For a moment the kernel counts some of it at both ends.
     expect(unread(silent)).toBeGreaterThanOrEqual(50_000);
     expect(unread(reader)).toBe(0);

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { Doubts } from '../../src/http/doubts.ts';
+import { nameOf } from '../../src/http/kernel.ts';
 import { LargeAnswers, Unread } from '../../src/http/large.ts';
 import { Shares } from '../../src/http/shares.ts';
 import { turn } from '../support/scale.ts';
@@ -18,8 +19,10 @@ test('one address has so many large answers at a time; others, keys and proxies 
   expect(large.take('192.0.2.1', true)).toBe(true);
 });
 
+/** Of a system that does not tell what was read. */
+const silent = () => new LargeAnswers(1, new Doubts(1, async () => undefined));
 const PAGE = 25_000;
-const unreadOf = (all = new LargeAnswers()) =>
+const unreadOf = (all = silent()) =>
   new Unread(all, { network: '192.0.2.1', socket: {}, isBusy: false, drop() {} });
 
 /** What a connection gets until it is spent. */
@@ -41,7 +44,7 @@ test.each([
 });
 
 test('where one address has its share of places, small answers end the connection and large ones are refused', () => {
-  const all = new LargeAnswers();
+  const all = silent();
   const others = Array.from({ length: 64 }, () => unreadOf(all));
   for (const other of others) other.sends(100_000, undefined);
   const [large, small] = [unreadOf(all), unreadOf(all)];
@@ -59,11 +62,11 @@ test('where one address has its share of places, small answers end the connectio
 });
 
 /** Connections that got one answer each, and who of them was dropped. */
-function crowd() {
-  const all = new LargeAnswers();
+function crowd(all = silent(), party?: string) {
   const dropped: string[] = [];
   const got = (name: string, network: string, body: number, payer?: string, isBusy = false) => {
-    const one = new Unread(all, { network, socket: {}, isBusy, drop: () => dropped.push(name) });
+    const socket = { localPort: 1, remoteAddress: network, remotePort: 1 };
+    const one = new Unread(all, { network, socket, isBusy, party, drop: () => dropped.push(name) });
     one.sends(body, payer);
     return one;
   };
@@ -123,6 +126,65 @@ test('whoever has paid is not pushed out by strangers, nor for what it has read'
   expect(paidDropped()).toEqual([]);
   for (let at = 0; at < 100; at++) got(`paid most ${at}`, '192.0.2.9', 100_000, 'key');
   expect(paidDropped()[0]).toBe('paid 300');
+});
+
+/** The kernel keeps so much for each address, and tells when it is asked. */
+function kernel() {
+  const kept = new Map<string, number>();
+  const all = new LargeAnswers(1, new Doubts(1, async () => kept));
+  const keeps = (remoteAddress: string, bytes: number) =>
+    kept.set(nameOf({ localPort: 1, remoteAddress, remotePort: 1 }), bytes);
+  return { all, keeps };
+}
+
+test('strangers who have read what they got, and stay, have nobody reset behind a shared address', async () => {
+  const { all } = kernel();
+  const { got, dropped } = crowd(all);
+  for (let at = 0; at < 1_000; at++) {
+    got(`${at}`, `192.0.3.${at}`, 170_000);
+    got(`shared ${at}`, '192.0.2.1', 170_000).closed();
+    got(`shared ${at}`, '192.0.2.1', 60_000);
+    if (at % 20 === 0) await turn();
+  }
+  expect(dropped).toEqual([]);
+});
+
+test('who reads nothing makes room first, whatever others are about to read behind a shared address', async () => {
+  const { all, keeps } = kernel();
+  const { got, dropped } = crowd(all);
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
+  onTestFinished(() => clock.mockRestore());
+  // The kernel is asked with every 16 MiB, and 32 are 333 of these.
+  for (let at = 0; at < 180; at++) {
+    keeps(`192.0.3.${at}`, 100_000);
+    got(`silent ${at}`, `192.0.3.${at}`, 100_000);
+  }
+  await turn();
+  // They have had the time to read some of it when the kernel is asked again.
+  clock.mockReturnValue(3_000);
+  for (let at = 0; at < 200; at++) got(`reads ${at}`, `192.0.4.${at}`, 100_000).closed();
+  await turn();
+  await turn();
+  expect(dropped).toEqual([]);
+  for (let at = 0; at < 192; at++) got(`shared ${at}`, `192.0.2.${at % 3}`, 100_000);
+  expect(dropped.length).toBeGreaterThan(20);
+  expect(dropped.filter(name => !name.startsWith('silent'))).toEqual([]);
+});
+
+test('who calls with a key is none of the strangers for small answers that are not counted', () => {
+  const all = silent();
+  const { got: key, dropped } = crowd(all, 'key');
+  for (let at = 0; at < 30; at++) {
+    const one = key(`caller ${at}`, '192.0.2.1', 500);
+    for (let call = 0; call < 100; call++) {
+      one.asked();
+      one.sends(500, undefined);
+    }
+    expect(one.isSpent).toBe(false);
+  }
+  const { got: stranger } = crowd(all);
+  for (let at = 0; at < 1_500; at++) stranger(`${at}`, `192.0.3.${at}`, 30_000);
+  expect(dropped).toEqual([]);
 });
 
 test('who asks again over a connection has read what a key paid for, and it is not spent', () => {

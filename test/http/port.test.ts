@@ -346,7 +346,10 @@ test('a key that is refused again and again, and asks for no more than it reads,
   const connection = port.sockets.of(sockets[0]!)!;
   // More than anybody may leave unread.
   for (let i = 0; i < 1_000; i++) connection.refuse('', 'key');
+  for (let i = 0; i < 1_000; i++) connection.refuse('', undefined);
   expect(connection.isSpent).toBe(false);
+  // Its last call was not let in.
+  connection.knownAs(undefined);
   for (let i = 0; i < 1_000; i++) connection.refuse('', undefined);
   expect(connection.isSpent).toBe(true);
 });

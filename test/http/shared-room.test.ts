@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
 import { sendJson } from '../../src/http/reply.ts';
 import { page, type Route } from '../../src/http/routes.ts';
-import { eventually } from '../support/scale.ts';
+import { eventually, pause, turn } from '../support/scale.ts';
 
 const PATH = '/bodies';
 const BYTES = 300_000;
@@ -24,7 +24,13 @@ async function startPorts(workers: number) {
     body: Type.Object({}),
     mostBody: { bytes: BYTES },
   };
-  for (const one of ports.all) one.add([route]);
+  const order: string[] = [];
+  const slow = page('/slow', 'page', 'application/json', call => {
+    order.push('answer');
+    hold(MORE_THAN_A_TURN_MS);
+    sendJson(call, 200, '{}');
+  });
+  for (const one of ports.all) one.add([route, slow]);
   await ports.listen();
   onTestFinished(() => ports.drain());
   ports.open({ admit: { known: () => undefined }, doors } as unknown as World);
@@ -37,8 +43,37 @@ async function startPorts(workers: number) {
     const head = ['Host: x', 'Authorization: Bearer k', 'Content-Type: application/json'];
     socket.write([`POST ${PATH} HTTP/1.1`, ...head, `Content-Length: ${bytes}`, '', body].join('\r\n'));
   };
-  return { ports, statuses, send };
+  return { ports, statuses, send, order };
 }
+
+const MORE_THAN_A_TURN_MS = 15;
+const hold = (ms: number) => {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+};
+
+test('where one listener has used up a turn of the event loop, the other one waits for the next: who comes does not wait for both', async () => {
+  const { ports, statuses, order } = await startPorts(1);
+  const sockets = [ports.address.port, ports.operatorAddress!.port].map(port => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    onTestFinished(() => void socket.destroy());
+    return socket.on('data', data => statuses.push(data.toString('latin1', 0, 12)));
+  });
+  const ask = () => {
+    for (const socket of sockets) socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  };
+  ask();
+  await eventually('both were answered', () => statuses.length === 2);
+  await pause(50);
+  await turn();
+  order.length = 0;
+  // Both have come when the event loop looks next.
+  ask();
+  setImmediate(() => order.push('turn'));
+  hold(20);
+  await eventually('both are answered', () => statuses.length === 4);
+  expect(order).toEqual(['answer', 'turn', 'answer']);
+});
 
 test('the bodies of one key on both listeners of a worker have the room of that worker, and no more', async () => {
   const { ports, statuses, send } = await startPorts(2);
