@@ -13,6 +13,7 @@ export const OLD_MS = 86_400_000;
 type Asked = Pick<AddressBook, 'fresh' | 'age' | 'isSilent'>;
 /** Whom a look has met. */
 type Met = Pick<Guest, 'domain' | 'registered' | 'day'>;
+
 interface Places {
   /** Names and addresses. */
   readonly at: readonly string[];
@@ -50,7 +51,7 @@ export class Looks {
   }
 
   putBack(listed: readonly SeenListed[]): void {
-    for (const seen of listed) this.#add(seen, '', () => ({ at: seen.at, isOpen: false }));
+    for (const seen of listed) this.#add(seen, 'before', () => ({ at: seen.at, isOpen: false }));
   }
 
   /** What stands in it, once. */

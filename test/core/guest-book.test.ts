@@ -197,6 +197,10 @@ describe('a guest', () => {
     for (const host of ['mx.box.net', 'mx.home.net', 'mx.box.net']) look(host);
     const page = book.turn()!;
     expect(page.listed).toEqual(seenAt('5.61.1.1', 'own@5.61.1.1'));
+    // Also where it had no exchanges at one of them.
+    book.enter(visitor('burner.com'), [], catalog);
+    book.putBack({ ...page, guests: [] });
+    expect(book.turn()!.listed).toEqual(seenAt());
     book.putBack({ ...page, guests: [] });
     look('mx.box.net');
     look('mx.box.net', '2026-11-16');
