@@ -30,6 +30,8 @@ const EVERY_MS_WHILE_FAILING = 5_000;
  */
 const DENIAL_GAP_MS = 250;
 const GAP_MS = 1_000;
+/** AAAA is denied a moment after A: one probe proves both, where the next one would be another answer's time away. */
+const GATHER_MS = 5;
 /** What alone is still to be heard when a probe is sure is waited for so long: one more denial tells a server that denies at random. */
 const GRACE_MS = 100;
 /** The longest that the schedule goes without a look at the ticks, which tests move. */
@@ -140,9 +142,9 @@ export class Sentinels {
     return word !== 'no_address' || !watched.keepsBack;
   }
 
-  /** A probe is to begin after now, and so long after the last one. */
+  /** A probe is to begin in a moment, and so long after the last one. */
   #want(watched: Watched, gapMs: number): void {
-    const at = watched.sentAt + gapMs;
+    const at = Math.max(watched.sentAt + gapMs, performance.now() + GATHER_MS);
     if (at >= watched.wantedAt) return;
     watched.wantedAt = at;
     this.#pursue(watched);
