@@ -127,13 +127,12 @@ function portPartsOf(parts: {
   metrics: Metrics;
   workers: number;
   world: () => World | undefined;
-}): Omit<PortParts, 'mostConnections'> {
+}): Omit<PortParts, 'mostConnections' | 'share'> {
   const { config, log, metrics, workers, world } = parts;
   const mostSpending = MOST_SPENDING / workers;
   return {
     log,
     metrics,
-    workers,
     bodies: newBodyRoom(workers),
     accessLog: config.accessLog,
     isTrustedProxy: config.isTrustedProxy,

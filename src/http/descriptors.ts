@@ -31,6 +31,7 @@ const OTHERS = { fewest: 192, share: 0.3 };
 const MOST_CONNECTIONS = 20_000;
 /** Who watches and who operates are few. */
 const MOST_OF_OPERATORS = 256;
+const SHARE_OF_OPERATORS = 0.25;
 /** Of connections that were told to go and are still there, which are none of those that have a place. */
 const SHARE_TOLD = 0.25;
 
@@ -52,12 +53,15 @@ export interface PortShare {
   readonly mostConnections: number;
   /** … and beside them those that were told to go. */
   readonly mostTold: number;
+  /** Of the memory that the process may keep for its peers. */
+  readonly share: number;
 }
 
 /**
  * What the ports of each worker have, one for callers and one for operators where these have their own: neither side can take
  * all descriptors from the other. Those that were told to go came on top, and with 300 descriptors, names that nobody answered
- * for and strangers at both ports nine of ten connections were reset (2026-11-18).
+ * for and strangers at both ports nine of ten connections were reset (2026-11-18); and with
+ * as much memory for each as one may have, strangers at both had the kernel keep 150 MiB of pages that they did not read.
  */
 export function portsOf(
   workers: number,
@@ -65,11 +69,17 @@ export function portsOf(
   limit?: number,
 ): { callers: PortShare; operators: PortShare } {
   const most = Math.floor(sharesOf(workers, limit).connections / workers);
-  const operators = isApart ? Math.min(Math.ceil(MOST_OF_OPERATORS / workers), Math.ceil(most / 4)) : 0;
-  return { callers: shareOf(most - operators), operators: shareOf(operators) };
+  const operators = isApart
+    ? Math.min(Math.ceil(MOST_OF_OPERATORS / workers), Math.ceil(most * SHARE_OF_OPERATORS))
+    : 0;
+  const share = isApart ? SHARE_OF_OPERATORS : 0;
+  return {
+    callers: shareOf(most - operators, (1 - share) / workers),
+    operators: shareOf(operators, share / workers),
+  };
 }
 
-function shareOf(most: number): PortShare {
+function shareOf(most: number, share: number): PortShare {
   const mostTold = Math.min(MOST_TOLD, Math.ceil(most * SHARE_TOLD));
-  return { mostConnections: most - mostTold, mostTold };
+  return { mostConnections: most - mostTold, mostTold, share };
 }

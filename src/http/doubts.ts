@@ -34,8 +34,8 @@ export class Doubts {
   /** How often the kernel was asked. */
   looks = 0;
 
-  constructor(workers = 1, ask = keptByKernel) {
-    this.#most = MOST_DOUBTED / workers;
+  constructor(share = 1, ask = keptByKernel) {
+    this.#most = MOST_DOUBTED * share;
     this.#ask = ask;
   }
 

@@ -54,12 +54,12 @@ export class LargeAnswers {
   /** Connections that both sides have ended, and whose peers may still read. */
   ended = 0;
 
-  /** A share of what all workers of the process may leave unread. */
-  constructor(workers = 1, doubts = new Doubts(workers)) {
+  /** A share of what all ports of the process may leave unread. */
+  constructor(share = 1, doubts = new Doubts(share)) {
     this.doubts = doubts;
-    this.unpaid = new LeftUnread(MOST_UNPAID / workers, { ...DROPPING, little: MOST_BYTES }, doubts);
-    this.paid = new Shares(MOST_PAID / workers, DROPPING);
-    this.kept = new Shares(MOST_KEPT / workers, DROPPING);
+    this.unpaid = new LeftUnread(MOST_UNPAID * share, { ...DROPPING, little: MOST_BYTES }, doubts);
+    this.paid = new Shares(MOST_PAID * share, DROPPING);
+    this.kept = new Shares(MOST_KEPT * share, DROPPING);
   }
 
   /** For one connection. False where there are enough, but not for what a key has paid for. */

@@ -27,8 +27,8 @@ export interface PortParts extends DispatchParts {
   readonly connectionsPerAddress: number;
   /** Keys are nothing to it: its places are for operators. */
   readonly isForOperators?: boolean;
-  /** Of the process, which have as many ports: this one takes its share of the memory. */
-  readonly workers?: number;
+  /** Of the memory that the process may keep for its peers: it may have other ports, and workers with theirs. */
+  readonly share?: number;
 }
 
 const BACKLOG = 1024;

@@ -25,8 +25,8 @@ export interface SocketParts
   readonly mostPerAddress: number;
   /** Keys are nothing to it: places are for operators. */
   readonly isForOperators?: boolean;
-  /** Of the process, of which this one has its share of the memory. */
-  readonly workers?: number;
+  /** Of the memory that the process may keep for its peers. */
+  readonly share?: number;
 }
 
 const TEND_MS = 1_000;
@@ -61,11 +61,11 @@ export class Sockets {
     this.#parts = parts;
     this.#places = new Places(parts.mostConnections, parts.isForOperators);
     this.#eviction = new Eviction(this.#places, parts.makeWay, parts.mostTold);
-    const { workers = 1 } = parts;
+    const { share = 1 } = parts;
     this.#ofOthers = {
       ...parts,
       isProxy: false,
-      held: new Room<OpenLine>(MOST_HELD / workers, {
+      held: new Room<OpenLine>(MOST_HELD * share, {
         giveWay(line) {
           line.release();
           parts.noRoom(line);
@@ -74,7 +74,7 @@ export class Sockets {
         mayGoFirst: line => line.isStranger,
       }),
       lingering: { bytes: 0, since: 0 },
-      large: new LargeAnswers(workers),
+      large: new LargeAnswers(share),
       moved: one => this.#places.moved(one),
     };
     this.#ofProxies = { ...this.#ofOthers, isProxy: true };

@@ -128,6 +128,12 @@ test('whoever has paid is not pushed out by strangers, nor for what it has read'
   expect(paidDropped()[0]).toBe('paid 300');
 });
 
+test('a port that has a quarter of the memory leaves a quarter as much unread', () => {
+  const { got, dropped } = crowd(new LargeAnswers(0.25, new Doubts(1, async () => undefined)));
+  for (let at = 0; at < 100; at++) got(`${at}`, `192.0.3.${at}`, 100_000);
+  expect(dropped).toHaveLength(100 - Math.floor((8 * 1024 * 1024) / 100_512));
+});
+
 /** The kernel keeps so much for each address, and tells when it is asked. */
 function kernel() {
   const kept = new Map<string, number>();

@@ -42,7 +42,7 @@ async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
     mostConnections,
     connectionsPerAddress: 100,
     hasLane: true,
-    workers,
+    share: 1 / workers,
   });
   const call: Route = {
     method: 'GET',
