@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ACT } from '../support/act.ts';
 import { type Answer, ask, expectError } from '../support/answers.ts';
-import { sharedService, startTestService } from '../support/service.ts';
+import { sharedService, startTestService, untilServed } from '../support/service.ts';
 
 const time = { now: 0 };
 const shared = sharedService({ clock: () => time.now });
@@ -56,7 +56,7 @@ test.each([0, 1, 20])(
     const { key, get, used } = shared();
     time.now = NOVEMBER;
     const made = await key({ quota });
-    const calls = Array.from({ length: 4 * quota + 4 }, () => get(PATH, made.secret));
+    const calls = Array.from({ length: 4 * quota + 4 }, () => untilServed(() => get(PATH, made.secret)));
     const answers = await Promise.all(calls);
     const passed = answers.filter(({ status }) => status === 200);
     expect(passed).toHaveLength(quota);

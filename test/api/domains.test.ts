@@ -5,7 +5,7 @@ import { ask, expectError, parseAnswers, type Question } from '../support/answer
 import { mx } from '../support/dns.ts';
 import { failNextSpend } from '../support/failing.ts';
 import { eventually, pause } from '../support/scale.ts';
-import { rawRequest, sharedService, startTestService } from '../support/service.ts';
+import { rawRequest, sharedService, startTestService, untilServed } from '../support/service.ts';
 
 const time = { now: Date.UTC(2026, 10, 15) };
 const shared = sharedService({ clock: () => time.now, env: { ACCESS_LOG: 'all' } });
@@ -127,11 +127,12 @@ test('calls with one name and with several at once fill a quota exactly', async 
   const calls = Array.from({ length: 80 }, async (_, at) => {
     const names = [1, 2, 5][at % 3]!;
     if (names === 1) {
-      const response = await get('/v1/public/domain/gmail.com', made.secret);
+      const response = await untilServed(() => get('/v1/public/domain/gmail.com', made.secret));
       await response.body?.cancel();
       return response.ok ? 1 : 0;
     }
-    const answer = await post({ domains: Array(names).fill('gmail.com') }, { key: made.secret });
+    const domains = Array(names).fill('gmail.com');
+    const answer = await untilServed(() => post({ domains }, { key: made.secret }));
     expect([200, 429]).toContain(answer.status);
     return answer.status === 200 ? names : 0;
   });

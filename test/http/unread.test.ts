@@ -13,11 +13,11 @@ const LENGTH = 250_000;
 const BODY = JSON.stringify('x'.repeat(LENGTH - 2));
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
-async function startPort(mostConnections = 1_000, workers = 1) {
+async function startPort(mostConnections = 1_000, share = 1) {
   const port = new Port({
     ...{ log: pino({ enabled: false }), accessLog: 'off', metrics: createMetrics(), hasLane: true },
     ...{ operatorRefusal: () => undefined, callerRefusal: async () => undefined, rowOf: () => undefined },
-    ...{ isFull: () => false, isTrustedProxy: () => false, workers },
+    ...{ isFull: () => false, isTrustedProxy: () => false, share },
     ...{ mostConnections, connectionsPerAddress: 1_000 },
   });
   const route = page('/page', 'page', 'application/json', one => sendJson(one, 200, BODY));
@@ -101,7 +101,7 @@ onLinux('who leaves its answer unread and has to make room has nothing kept', as
 
 test('strangers at a few addresses who read nothing have no page cut that somebody reads slowly, nor an operator beside them', async () => {
   // A sixteenth of what one port may leave unread: 2 MiB are eight pages.
-  const { port, open } = await startPort(1_000, 16);
+  const { port, open } = await startPort(1_000, 1 / 16);
   const slow = [open(), open('127.0.0.2', get('/admin/page'))];
   await eventually('it is answered', () => [...port.sockets.all].every(({ requests }) => requests === 1));
   for (let at = 0; at < 60; at++) open(`127.0.0.${2 + (at % 3)}`);
@@ -115,7 +115,7 @@ onLinux(
   'strangers who have read their pages and stay have nobody cut who reads slowly behind a shared address',
   async () => {
     // As above.
-    const { open } = await startPort(1_000, 16);
+    const { open } = await startPort(1_000, 1 / 16);
     const strangers = new Set<ReturnType<typeof open>>();
     for (let at = 0; strangers.size < 12 && at < 200; at++) {
       const one = open(`127.0.3.${1 + (at % 250)}`);
@@ -134,9 +134,9 @@ onLinux(
       for (const { socket } of slow) socket.destroy();
       return slow.every(({ isReset }) => !isReset);
     };
-    let tries = 0;
+    const began = performance.now();
     // Again where the kernel had not answered yet.
-    while (!(await areWhole())) expect(++tries).toBeLessThan(5);
+    while (!(await areWhole())) expect(performance.now() - began).toBeLessThan(60_000);
     expect([...strangers].filter(({ isReset }) => !isReset).length).toBeGreaterThan(8);
   },
 );

@@ -19,6 +19,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './act.ts';
 import { type DnsServer, startDns } from './dns.ts';
 import { LONG_LISTS } from './environment.ts';
+import { pause } from './scale.ts';
 
 let catalog: Promise<Catalog> | undefined;
 let wholeCatalog: Promise<Catalog> | undefined;
@@ -171,17 +172,28 @@ export async function startTestService(
 const BY_ITSELF: readonly (keyof Store)[] = [
   ...(['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots', 'feedChecks', 'listOperators'] as const),
   ...(['changesMark', 'swapChangesMark', 'addTraffic', 'addVerdicts', 'writeDecisions'] as const),
-  ...(['keepWhereabouts', 'whereabouts'] as const),
+  ...(['keepWhereabouts', 'whereabouts', 'readOverrides', 'addedFeeds', 'established', 'sweepMark'] as const),
 ];
 
-/** From now until the test ends: how often calls made the service ask its store. */
-export function countAsked(store: Store): () => number {
+/** From now until the test ends: what calls made the service ask of its store. */
+export function watchAsked(store: Store): () => string[] {
   const names = (Object.keys(store) as (keyof Store)[]).filter(name => !BY_ITSELF.includes(name));
   const spies = names.map(name => vi.spyOn(store, name));
   onTestFinished(() => {
     for (const spy of spies) spy.mockRestore();
   });
-  return () => spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0);
+  return () => names.flatMap((name, at) => spies[at]!.mock.calls.map(() => name));
+}
+
+const SHED = 503;
+
+/** Comes again for as long as it is told to, as callers of a busy machine do. */
+export async function untilServed<T extends { readonly status: number }>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await call();
+    if (answer.status !== SHED) return answer;
+    await pause(100);
+  }
 }
 
 /** Sends bytes as they are and gives back all bytes until the other side closes (or `ms` pass). */
