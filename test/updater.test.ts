@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { openStore, updateParts } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { FeedError } from '../src/core/feed.ts';
+import { StoreUnavailable } from '../src/core/ports.ts';
 import { reading } from '../src/core/snapshot.ts';
 import { allAtOnce } from '../src/core/steps.ts';
 import { download } from '../src/feeds/download.ts';
@@ -15,7 +16,7 @@ import { freshFeeds } from '../src/feeds/fresh.ts';
 import { PACKING } from '../src/feeds/pack.ts';
 import { FEED_IDS } from '../src/feeds/sources.ts';
 import { noteFailed, updateFeeds } from '../src/update.ts';
-import { begunIn, markBegun, markEnded } from '../src/workers/begun.ts';
+import { begunIn, markBegun, markEnded, markEndedAtLast } from '../src/workers/begun.ts';
 import { type Memory, roomIn, updateInThread } from '../src/workers/updater.ts';
 import { ACT } from './support/act.ts';
 import { anyPostgres, hasPostgres, type Postgres } from './support/postgres.ts';
@@ -327,7 +328,7 @@ describe('in a thread of its own', () => {
     ]);
     expect(heard).not.toHaveBeenCalled();
     const noted = (await store.feedChecks()).find(({ feed }) => feed === 'second');
-    expect(noted?.problem).toContain('the service ended while it was read');
+    expect(noted?.problem).toContain('the service ended or stood still while it was read');
     expect(await begunIn(store)).toEqual([]);
   });
 
@@ -348,6 +349,16 @@ describe('in a thread of its own', () => {
     expect(await begunIn(store)).toEqual(['second']);
     await markEnded(store, 'another');
     expect(await begunIn(store)).toEqual([]);
+  });
+
+  test('an update that ends while its store is away leaves no list out of the next one', async () => {
+    const { store } = await withLists();
+    await markBegun(store, 'an-update', ['first']);
+    const lease = vi.spyOn(store, 'lease').mockRejectedValue(new StoreUnavailable('away'));
+    await markEndedAtLast(store, 'an-update', 10);
+    await vi.waitFor(() => expect(lease.mock.calls.length).toBeGreaterThan(2), { timeout: 10_000 });
+    lease.mockRestore();
+    await vi.waitFor(async () => expect(await begunIn(store)).toEqual([]), { timeout: 10_000 });
   });
 
   test('an update that is given up takes npm, and what that has started and fetched, with it', async () => {

@@ -26,3 +26,24 @@ export async function markEnded(store: Leases, update: string): Promise<void> {
   const was = await store.lease(NAME);
   if (was?.holder?.startsWith(`${update} `)) await store.swapLease({ ...was, holder: null }, was);
 }
+
+const AGAIN_MS = 5_000;
+/** Longer than whoever comes next waits, which is until the lease of this update has run out. */
+const MOST_TRIES = 60;
+
+/**
+ * The same, and again where the store is away: while a database was started anew in the middle of an update, that one
+ * was given up, and the list that it was at counted as one of which the program had died (2026-11-18).
+ */
+export async function markEndedAtLast(
+  store: Leases,
+  update: string,
+  againMs = AGAIN_MS,
+  left = MOST_TRIES,
+): Promise<void> {
+  try {
+    await markEnded(store, update);
+  } catch {
+    if (left > 0) setTimeout(() => void markEndedAtLast(store, update, againMs, left - 1), againMs).unref();
+  }
+}

@@ -12,7 +12,7 @@ import { FEED_IDS } from '../feeds/sources.ts';
 import { tellOfUpdates } from '../observe-updates.ts';
 import { PERIODS, type Schedule, scheduleUpdates } from '../schedule.ts';
 import { noteFailed, type Updated } from '../update.ts';
-import { begunIn, markEnded } from './begun.ts';
+import { begunIn, markEndedAtLast } from './begun.ts';
 import type { FromUpdater, UpdaterStart } from './updating.ts';
 
 /**
@@ -112,13 +112,12 @@ export async function updateInThread(
       await lose(one.feed, one.problem);
     }
   } finally {
-    // Where the store is away, the list that was tried last counts as failed until it is tried again.
-    await markEnded(store, id).catch(() => {});
+    await markEndedAtLast(store, id);
   }
 }
 
 const DIED =
-  'the service ended while it was read, perhaps for lack of memory; the next update tries it again';
+  'the service ended or stood still while it was read, perhaps for lack of memory; the next update tries it again';
 
 /** An operator's own that was added since is another list, whatever had its name before. */
 const isFollowed = async (
