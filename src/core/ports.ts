@@ -55,6 +55,8 @@ export interface Resolver {
   addressesOf(host: string, giveUp?: AbortSignal): Promise<HostAddresses | 'distrusted' | undefined>;
   /** Whether addresses that came at a moment, by the process's own time, may be lies of a server. */
   isDoubted(at: number): boolean;
+  /** How much of what is asked at a time it has sockets for; all where left out. */
+  readonly share?: number;
   health(): ResolverHealth;
   close(): Promise<void>;
 }

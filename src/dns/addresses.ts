@@ -8,7 +8,7 @@ import type { HostAddresses, Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
 import type { AddressBook } from '../core/whereabouts.ts';
 import { startDeadline } from './deadline.ts';
-import type { PlaceCaps } from './places.ts';
+import { type PlaceCaps, partOf } from './places.ts';
 import { type Slow, SlowRoom } from './slow-room.ts';
 
 type Take = (addresses: readonly string[]) => void;
@@ -64,12 +64,13 @@ export class Addresses implements AddressBook {
   /** By who wants them, in the order of their turns. */
   readonly #rows = new Map<string, string[]>();
   readonly #asking = new Set<Promise<void>>();
-  readonly #slow = new SlowRoom(SLOW);
+  readonly #atOnce: number;
+  readonly #slow: SlowRoom;
   readonly #soonMs: number;
   #held: ReadonlySet<string> = new Set();
 
   constructor(
-    resolver: Pick<Resolver, 'addressesOf' | 'isDoubted'>,
+    resolver: Pick<Resolver, 'addressesOf' | 'isDoubted' | 'share'>,
     ticks: Ticks = () => performance.now(),
     /** Who is not answered by then makes room for others. */
     soonMs = SOON_ANSWERED_MS,
@@ -77,6 +78,10 @@ export class Addresses implements AddressBook {
     this.#resolver = resolver;
     this.#ticks = ticks;
     this.#soonMs = soonMs;
+    // Or hosts that keep silent take all sockets from those who wait for an answer.
+    const { share = 1 } = resolver;
+    this.#atOnce = Math.ceil(AT_ONCE * share);
+    this.#slow = new SlowRoom(partOf(SLOW, share));
   }
 
   known(host: string): readonly string[] | undefined {
@@ -181,7 +186,7 @@ export class Addresses implements AddressBook {
   }
 
   #askOn(): void {
-    while (this.#asking.size - this.#slow.size < AT_ONCE) {
+    while (this.#asking.size - this.#slow.size < this.#atOnce) {
       const next = this.#next();
       if (!next) return;
       const asking = this.#ask(...next).finally(() => {

@@ -3,7 +3,7 @@
 import type { Mail } from '../core/mail.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
 import type { Inquiry } from './inquiry.ts';
-import { type PlaceCaps, Places, type Waiter } from './places.ts';
+import { type PlaceCaps, Places, partOf, type Waiter } from './places.ts';
 import { type Slow, SlowRoom } from './slow-room.ts';
 
 export interface FlightCaps {
@@ -20,17 +20,14 @@ export interface FlightCaps {
   readonly budgetMs: number;
 }
 
-/** That all of them take: some questions are asked twice, or over TCP. */
-const SOCKETS = 1_200;
+/** That all of them take: some questions are asked twice, or over TCP. And the addresses of mail hosts, three times each. */
+const SOCKETS = 1_200 + 432;
 
-/** With fewer sockets fewer at a time, in the same parts: who waits for a place is answered, who gets no socket is not. */
-export function flightsWithin(caps: FlightCaps, sockets: number): Partial<FlightCaps> {
-  const share = Math.min(1, sockets / SOCKETS);
-  const part = ({ most, perZone, perKey }: PlaceCaps): PlaceCaps => ({
-    most: Math.ceil(most * share),
-    perZone: Math.ceil(perZone * share),
-    perKey: Math.ceil(perKey * share),
-  });
+/** How much of it all fits into so many sockets. */
+export const shareOf = (sockets: number) => Math.min(1, sockets / SOCKETS);
+
+export function flightsWithin(caps: FlightCaps, share: number): Partial<FlightCaps> {
+  const part = (places: PlaceCaps) => partOf(places, share);
   const { places, slow, background, slowBackground } = caps;
   return {
     ...{ places: part(places), slow: part(slow) },

@@ -8,6 +8,15 @@ export interface PlaceCaps {
   readonly perKey: number;
 }
 
+/** With fewer sockets fewer places, in the same parts: who waits for one is answered, who gets no socket is not. */
+export function partOf({ most, perZone, perKey }: PlaceCaps, share: number): PlaceCaps {
+  return {
+    most: Math.ceil(most * share),
+    perZone: Math.ceil(perZone * share),
+    perKey: Math.ceil(perKey * share),
+  };
+}
+
 export interface Waiter {
   readonly zone: string;
   readonly key: string;

@@ -8,7 +8,7 @@ import type { Steps } from '../core/steps.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';
-import { type FlightCaps, Flights, flightsWithin } from './flights.ts';
+import { type FlightCaps, Flights, flightsWithin, shareOf } from './flights.ts';
 import { type Inquiry, inquire, inquireAddresses, type Put } from './inquiry.ts';
 import { Memory, type MemoryCaps } from './memory.ts';
 import { Servers } from './servers.ts';
@@ -82,6 +82,7 @@ const REFRESHES = 'refresh';
 
 class CachingResolver implements DnsResolver {
   readonly counters = newCounters();
+  readonly share: number;
   readonly #caps: DnsCaps;
   readonly #observe: ResolverOptions['observe'];
   readonly #failed: ResolverOptions['failed'];
@@ -94,7 +95,8 @@ class CachingResolver implements DnsResolver {
   constructor(options: ResolverOptions) {
     const ticks = options.ticks ?? (() => performance.now());
     const { sockets = Number.POSITIVE_INFINITY } = options;
-    this.#caps = { ...DNS_CAPS, ...flightsWithin(DNS_CAPS, sockets), ...options.caps };
+    this.share = shareOf(sockets);
+    this.#caps = { ...DNS_CAPS, ...flightsWithin(DNS_CAPS, this.share), ...options.caps };
     this.#observe = options.observe;
     this.#failed = options.failed;
     this.#memory = new Memory(this.#caps, ticks);
