@@ -177,7 +177,11 @@ export class Unread implements Doubted, Sent {
   #pays(payer: string, bytes: number): void {
     this.#all.doubts.sent(this, bytes);
     if (payer === this.#payer) return;
-    for (const shares of [this.#all.paid, this.#all.kept]) shares.set(this.#payer, this.#owner, 0);
+    this.#all.paid.set(this.#payer, this.#owner, 0);
+    this.#all.kept.set(this.#payer, this.#owner, 0);
+    // What it has left unread stays, whose key ever comes next: with two in turn it counted for nobody (2026-11-18).
+    if (this.#paid > 0) this.#all.paid.set(payer, this.#owner, this.#paid);
+    if (this.#kept > 0) this.#all.kept.set(payer, this.#owner, this.#kept);
     this.#payer = payer;
   }
 

@@ -151,6 +151,13 @@ describe('the slow room', () => {
     expect(leaving(comers, caps)).toEqual(['b1', 'b2']);
   });
 
+  test('of a zone that is full, the key with most in it gives up its oldest there', () => {
+    const caps = { most: 9, perZone: 3, perKey: 9 };
+    const comers = ['b1', 'a1', 'a2', 'a3', 'a4', 'a5'].map(name => [name, name[0]!, 'x'] as const);
+    const elsewhere = ['b', 'b', 'b', 'b'].map((key, at) => [`elsewhere${at}`, key, `y${at}`] as const);
+    expect(leaving([...elsewhere, ...comers], caps)).toEqual(['a1', 'a2', 'a3']);
+  });
+
   test('a key or a zone that is full makes room itself', () => {
     const key = { most: 9, perZone: 9, perKey: 2 };
     expect(

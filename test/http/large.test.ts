@@ -134,6 +134,22 @@ test('a port that has a quarter of the memory leaves a quarter as much unread', 
   expect(dropped).toHaveLength(100 - Math.floor((8 * 1024 * 1024) / 100_512));
 });
 
+test('what a connection has left unread counts also where its next call comes with another key', () => {
+  const all = silent();
+  const { got, dropped } = crowd(all);
+  for (let at = 0; at < 1_000; at++) {
+    const one = got(`${at}`, '192.0.2.1', 100_000, 'one');
+    one.asked();
+    one.found(100_000, false);
+    for (const payer of ['other', 'one', 'other']) {
+      one.sends(0, payer);
+      one.found(100_000, false);
+    }
+  }
+  expect(all.kept.sum).toBeLessThanOrEqual(32 * 1024 * 1024);
+  expect(dropped.length).toBeGreaterThan(600);
+});
+
 /** The kernel keeps so much for each address, and tells when it is asked. */
 function kernel() {
   const kept = new Map<string, number>();
