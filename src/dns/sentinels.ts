@@ -59,9 +59,8 @@ export class Sentinels {
 
   constructor(parts: SentinelParts) {
     this.#parts = parts;
-    const servers = parts.names.length > 0 ? parts.servers : [];
-    this.#watched = servers.map(watch);
-    if (servers.length > 0) this.#look();
+    this.#watched = parts.names.length > 0 ? parts.servers.map(watch) : [];
+    if (this.#watched.length > 0) this.#look();
   }
 
   /** A server that was not probed yet is not held to fail. */
@@ -235,10 +234,9 @@ export class Sentinels {
 
   /** Before the first probe only mail servers were believed. */
   #dropLies({ problem, passedAt }: Watched, before: Watched['problem']): void {
-    if (before === problem) return;
     const isAll = before === 'invents_mx' || problem === 'invents_mx';
     const isTurn = before !== 'unproven' && (before === undefined || problem === undefined);
-    if (!isAll && !isTurn) return;
+    if (before === problem || !(isAll || isTurn)) return;
     const since = liesSince(problem, passedAt, this.#parts.ticks());
     this.#parts.drop(since, isAll ? 'everything' : 'denials');
   }

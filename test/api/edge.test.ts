@@ -513,9 +513,10 @@ test.each([
     });
     const gone = () => strangers.filter(({ isClosed }) => isClosed());
     await eventually('some give way', () => gone().length > 250);
-    expect(gone().length).toBeLessThan(450);
     // Where the machine took as long for them as a head may take.
-    const late = performance.now() - startedAt > HEAD_MS ? [408] : [];
+    const isLate = performance.now() - startedAt > HEAD_MS;
+    if (!isLate) expect(gone().length).toBeLessThan(450);
+    const late = isLate ? [408] : [];
     // One answer each, not the other's beside it.
     for (const { received } of gone()) {
       const answers = parseAnswers(received());

@@ -107,11 +107,12 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     return { store, key, revision, spend };
   }
 
-  /** Where each packet takes 5 ms, and how many were sent since. */
+  /** Where each packet takes 5 ms or what the test says, and how many were sent since. */
   async function openFarAway() {
     const { hostname, port } = new URL(url);
+    const way = { ms: 5 };
     let sent = 0;
-    const late = (to: Socket) => (bytes: Buffer) => void setTimeout(() => to.write(bytes), 5);
+    const late = (to: Socket) => (bytes: Buffer) => void setTimeout(() => to.write(bytes), way.ms);
     const link = createServer(near => {
       const far = connect(Number(port), hostname);
       for (const one of [near, far])
@@ -124,9 +125,12 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     const there = new URL(url);
     there.port = String((link.address() as { port: number }).port);
     const store = await open(there.href);
-    await store.ready();
-    const before = sent;
-    return { store, statements: () => sent - before };
+    const counting = async () => {
+      await store.ready();
+      const before = sent;
+      return () => sent - before;
+    };
+    return { store, way, counting };
   }
 
   describe('does what every store must:', () => {
@@ -142,6 +146,18 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       },
       () => emptied.servers(),
     );
+  });
+
+  test('a start waits for a database that is slow, and once it serves nobody does', async () => {
+    await empty();
+    const { store, way } = await openFarAway();
+    await store.listKeys();
+    way.ms = 700;
+    expect(await store.lease('none')).toBeUndefined();
+    way.ms = 5;
+    await store.ready();
+    way.ms = 700;
+    await expect(store.lease('none')).rejects.toThrow('did not answer within 800 ms');
   });
 
   describe('the tables', () => {
@@ -464,7 +480,8 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
 
     test('is not kept waiting by any number of made-up keys, nor are others, where the database is far away', async () => {
       const { key } = await withKey();
-      const { store, statements } = await openFarAway();
+      const { store, counting } = await openFarAway();
+      const statements = await counting();
       const spend = { keyId: key.id, day: DAY, quota: null };
       const asked = [
         ...Array.from({ length: 2_000 }, (_, n) => store.keyByDigest(`made-up-${n}`)),

@@ -9,7 +9,7 @@ import { createAddedFeeds } from './added-feeds.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate, hasTables } from './change.ts';
 import { createChanges } from './changes.ts';
-import { type Connections, DEADLINE_MS, openConnections } from './connect.ts';
+import { type Connections, DEADLINE_MS, openConnections, STARTING_MS } from './connect.ts';
 import { createDecisions } from './decisions.ts';
 import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
@@ -115,9 +115,12 @@ export async function openPostgresStore(
     await bringUpToDate(session, onFormChange);
   });
   const counters = openConnections(url, CALL_CONNECTIONS);
+  /** Until it is first asked whether it is ready: that ends a start. */
+  let isStarting = true;
   const records = openConnections(
     url,
     Math.max(FEWEST_RECORD_CONNECTIONS, Math.floor(RECORD_CONNECTIONS / workers)),
+    () => (isStarting ? STARTING_MS : DEADLINE_MS),
   );
   const batcher = new Batcher({
     // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
@@ -129,6 +132,7 @@ export async function openPostgresStore(
   let isClockRight = true;
 
   async function proveAndCompareClocks(): Promise<void> {
+    isStarting = false;
     const before = clock();
     const theirs = await counters.run(prove);
     const after = clock();
