@@ -96,10 +96,7 @@ export type Spent =
   | { readonly outcome: 'exhausted'; readonly used: number }
   | { readonly outcome: 'changed' };
 
-/**
- * Who waits for a count: told once, in the very turn of the event loop in which it is known, since a promise for each call
- * would take its share. Neither of the two throws.
- */
+/** Who waits for a count: told once, in the turn in which it is known (a promise would take its share). Neither throws. */
 export interface Waiter<T> {
   resolve(value: T): void;
   reject(error: Error): void;
