@@ -431,6 +431,8 @@ describe('an update of a feed', () => {
       const done = await updateAll(sources, { store: failing });
       expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
       expect(done[0]!.fault).toEqual(fault);
+      // What is in use stays, and is told so: a list looked as if it were gone (2026-11-18).
+      expect(done[0]).toMatchObject({ before: { names: 100 }, after: null });
       const noted = (await store.feedChecks()).filter(check => [feed.id, behind.id].includes(check.feed));
       expect(noted.map(({ problem }) => problem)).toEqual([
         `it could not be compared or stored: ${error.message}`,
@@ -493,7 +495,7 @@ describe('an update of a feed', () => {
   it('that others came between again and again has failed, and is not told to be fresh', async () => {
     const busy = { ...store, acceptSnapshot: async () => false };
     expect(await update(many(101), { store: busy })).toMatchObject({
-      outcome: 'failed',
+      ...{ outcome: 'failed', before: { names: 100 } },
       problems: [expect.stringMatching(/^other updates came between 20 times/)],
     });
     const [check] = (await store.feedChecks()).filter(one => one.feed === feed.id);

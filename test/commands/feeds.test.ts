@@ -317,6 +317,14 @@ describe('feeds update', () => {
       expect(ended.stderr).toMatch(/big is followed now, but no name of it counts yet: .*feeds update big/);
       const updated = await run(['feeds', 'update', 'big'], { folder });
       expect([updated.code, updated.stdout]).toEqual([0, expect.stringMatching(/big .*50,?000/s)]);
+      // Nor is it shown as gone where a later version has no room, nor is the network blamed for that (2026-11-18).
+      writeFileSync(path, '\nlater.com', { flag: 'a' });
+      const full = await run(['feeds', 'update', 'big'], { folder, through });
+      expect(full).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/^big +failed +20\S+Z, kept +50000, kept/m),
+      });
+      expect(full.stderr).toMatch(/feed big failed: it could not be compared or stored: [^\n]+\n$/);
     },
   );
 
