@@ -176,6 +176,12 @@ function* changedIn(before: Catalog, after: Catalog): Steps<Set<string>> {
       if (++looked % DEEP_STEP === 0) yield;
       if (!changed.has(name) && saidOf(before, name) !== saidOf(after, name)) changed.add(name);
     }
+  // What is said of a name above it takes the guard off one that no changed list has: it was never told (2026-11-18).
+  for (const { folded } of [before, after])
+    for (const name of folded.guarded) {
+      if (++looked % STEP === 0) yield;
+      if (before.isGuarded(name) !== after.isGuarded(name)) changed.add(name);
+    }
   return changed;
 }
 

@@ -71,6 +71,21 @@ test('one that nobody may flag below a listed name is told with that, and a suff
   ]);
 });
 
+test('a relay or university that is guarded no more, since two families name one above it, is told as flagged', () => {
+  for (const kind of ['relay', 'academic'] as const) {
+    const [broad, seen] = [listOf('disposable', ['cc.cd']), listOf('disposable', ['cc.cd'], 'telemetry')];
+    const uni = listOf(kind, ['uni.cc.cd']);
+    expect(told([uni, seen], [uni, seen, broad])).toEqual([['flagged', 'uni.cc.cd']]);
+    expect(told([uni, seen, broad], [uni, seen])).toEqual([['cleared', 'uni.cc.cd']]);
+    // Above it is a suffix, below which one line flags nobody.
+    const both = listOf(kind, ['notaires.fr', 'etude.notaires.fr']);
+    const named = listOf('disposable', ['etude.notaires.fr'], 'telemetry');
+    const above = [both, named, listOf('disposable', ['notaires.fr'])];
+    expect(told([both, named], above)).toEqual([['flagged', 'etude.notaires.fr']]);
+    expect(told(above, [both, named])).toEqual([['cleared', 'etude.notaires.fr']]);
+  }
+});
+
 test('what is allowed for months is told again before it is forgotten, so that its end is known', async () => {
   const catalog = await catalogOf(['ay.com']);
   const overrides = new Map([['ay.com', overrideOf('ay.com', { action: 'allow' })]]);
