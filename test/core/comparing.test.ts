@@ -103,6 +103,19 @@ test('what is allowed for months is told again before it is forgotten, so that i
   expect([after(14), after(16), after(16, new Map())]).toEqual([[], ['cleared'], ['flagged']]);
 });
 
+test('what is allowed below a new suffix that gives names away is told as cleared, also where that was told and is forgotten', async () => {
+  const updated = { at: NOW, since: new Map([['mooo.com', NOW]]) };
+  const [none, catalog] = [await catalogOf([]), await catalogOf([], { telemetry: ['mooo.com'], updated })];
+  const telling = (...standing: Parameters<typeof comparing>) =>
+    allAtOnce(comparing(...standing)).map(({ domain, change }) => [change, domain]);
+  expect(telling(none, catalog, NOW)).toEqual([['flagged', 'mooo.com']]);
+  expect(flaggedBy(catalog, 'wiki.mooo.com', dayAt(NOW))).toEqual([]);
+  const overrides = new Map([['wiki.mooo.com', overrideOf('wiki.mooo.com', { action: 'allow' })]]);
+  expect(telling(catalog, catalog, NOW, { told: new Map(), overrides })).toEqual([
+    ['cleared', 'wiki.mooo.com'],
+  ]);
+});
+
 test('a listed name that comes to the panel is cleared, and flagged when it leaves', async () => {
   const [out, inside]: [Of, Of] = [[['p.com']], [['p.com'], { popular: ['p.com'] }]];
   expect(await changes(out, inside)).toEqual([['cleared', 'p.com', 'simulated']]);
