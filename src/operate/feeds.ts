@@ -77,17 +77,10 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       if (isApproved && isHeld(await historyIn(store, feed))) return leftAlone(feed);
       const check = (await store.feedChecks()).find(one => one.feed === feed);
-      const sets = check ? openTo(check, isApproved) : [];
-      const older = (isApproved && check?.waiting === null && check.rejected) || [];
-      if (!check || (sets.length === 0 && older.length === 0))
-        return { problem: 'not_found', detail: `no version of ${feed} waits` };
       // Who comes between has decided about these: that is not undone by the next try.
-      if (seen === 'any' && check.waiting) seen = check.waiting;
-      const isTakenBack = check.waiting === null && seen.length === 0;
-      const names = seen === 'any' || isTakenBack ? sets[0] : namedIn(seen, sets, older);
-      if (!names) return unseen(feed, check.waiting !== null, seen, older);
-      const isKnown = check.waiting !== null || isTakenBack || takesBack || seen === 'any';
-      if (!isKnown && isDecided(check, names, !isApproved)) return decided(feed, !isApproved);
+      if (seen === 'any' && check?.waiting) seen = check.waiting;
+      const names = meantBy(seen, takesBack, feed, check, isApproved);
+      if (!check || 'problem' in names) return names;
       const some = names.slice(0, 20).join(', ');
       const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
       if (await store.noteCheck(decidedWith(check, names, isApproved), check, act)) return names;
@@ -141,6 +134,26 @@ const overtaken = (feed: string): Problem => ({
   problem: 'unseen',
   detail: `another version of ${feed} is in use by now: look at it first`,
 });
+
+/** The names that are decided about. */
+function meantBy(
+  seen: Seen,
+  takesBack: boolean,
+  feed: string,
+  check: FeedCheck | undefined,
+  isApproved: boolean,
+): readonly string[] | Problem {
+  const sets = check ? openTo(check, isApproved) : [];
+  const older = (isApproved && check?.waiting === null && check.rejected) || [];
+  if (!check || (sets.length === 0 && older.length === 0))
+    return { problem: 'not_found', detail: `no version of ${feed} waits` };
+  const isWaiting = check.waiting !== null;
+  const isNamed = seen !== 'any' && (isWaiting || seen.length > 0);
+  const names = isNamed ? namedIn(seen, sets, older) : sets[0];
+  if (!names) return unseen(feed, isWaiting, seen, older);
+  const isOverturned = isNamed && !isWaiting && isDecided(check, names, !isApproved);
+  return isOverturned && !takesBack ? decided(feed, !isApproved) : names;
+}
 
 const isDecided = ({ approved, rejected }: FeedCheck, names: readonly string[], isApproved: boolean) =>
   !new Set(names).isDisjointFrom(new Set(isApproved ? approved : rejected));
