@@ -110,6 +110,8 @@ async function tried(
 ): Promise<Updated> {
   const { id } = source.feed;
   let reading: ReturnType<FreshSource['read']> | undefined;
+  /** It stays in use, whatever fails: a list looked as if it were gone where the disk was full (2026-11-18). */
+  let before: Version | null = null;
   const read: FreshSource['read'] = last => {
     reading ??= source.read(last);
     return reading;
@@ -120,16 +122,16 @@ async function tried(
       const isHeld = parts.unlessHeld && (await heldFeeds(parts.store)).includes(id);
       if (isHeld) return leftAlone(id);
       if (await isGone(source, parts.store)) return overtaken(id);
-      const updated = await update({ ...source, read }, once, parts, options);
+      const updated = await update({ ...source, read }, once, parts, options, inUse => (before = inUse));
       if (updated) return updated;
       once.forget();
     }
     // Not as good as updated: of 40 lists at once 20 were told to be fresh, and had no version (2026-11-18).
-    return failed(id, `other updates came between ${MOST_TRIES} times; the next one tries it again`);
+    return failed(id, `other updates came between ${MOST_TRIES} times; the next one tries it again`, before);
   } catch (error) {
     once.forget();
     const isTheirs = error instanceof StoreUnavailable || error instanceof FeedError;
-    const told = failed(id, `it could not be compared or stored: ${(error as Error).message}`);
+    const told = failed(id, `it could not be compared or stored: ${(error as Error).message}`, before);
     return isTheirs ? told : { ...told, fault: error };
   }
 }
@@ -156,10 +158,12 @@ async function update(
   once: Once,
   parts: UpdateParts & { readonly unlessHeld: boolean },
   { force, dryRun }: UpdateOptions,
+  found: (before: Version | null) => void,
 ): Promise<Updated | undefined> {
   const { feed } = source;
   const inUse = await readInUse(feed, parts);
   const before = inUse.snapshot ? versionOf(inUse.snapshot) : null;
+  found(before);
   const now = await parts.clock();
   const { problem, ...days } = await daysAt(now, parts.store, dryRun, parts.notBefore);
   const nothing = { feed: feed.id, before, dropped: null, ...UNTRIED };
@@ -171,7 +175,7 @@ async function update(
   const last = force || goesOn ? undefined : lastTag(source, inUse, tried, now);
   const read = await readFresh(source, inUse.snapshot, last, parts.comingMs);
   if (read instanceof FeedError)
-    return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)] };
+    return { ...nothing, after: null, outcome: 'failed', problems: [oneLine(read.message)], isUnread: true };
   if (read === null) return { ...nothing, after: before, outcome: 'unchanged', problems: [] };
   const { snapshot: fresh, fallback } = read;
   const held = { ...(await once.known()), installed: inUse.installed, ...days };

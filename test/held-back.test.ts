@@ -103,13 +103,31 @@ test('what callers asked for on seven days holds a list back that would flag it,
   const seen = { domains: REGULARS.toReversed() };
   expect(await admin('POST', 'feeds/ours/reject', seen)).toEqual({ status: 200, body: rejected });
   // Nobody waits any more, and what was rejected are no others.
-  expect((await admin('POST', 'feeds/ours/approve', { domains: ['more.com'] })).status).toBe(422);
+  const others = Array.from({ length: 1_000 }, (_, at) => `more${at}.com`);
+  expect(await admin('POST', 'feeds/ours/approve', { domains: others, take_back: true })).toMatchObject({
+    ...{
+      status: 422,
+      body: { detail: expect.stringMatching(/^no version of ours waits, and what was decided/) },
+    },
+  });
   expect((await admin('POST', 'feeds/ours/reject')).status).toBe(404);
+  // Nor is a decision undone by who looked before it was made, and is not told of it (2026-11-18).
+  expect(await admin('POST', 'feeds/ours/approve', seen)).toMatchObject({
+    status: 422,
+    body: {
+      detail:
+        'an operator has rejected these domains of ours by now: look first; --take-back (over HTTP "take_back": true) takes that back',
+    },
+  });
   expect(await store.lease('feeds')).toEqual(due);
   const isRejected = /^it would flag 6 names that an operator rejected: "feeds approve ours" takes it all/;
   expect(await problem()).toMatch(isRejected);
   expect(await update()).toBe('refused');
   expect(await problem()).toMatch(isRejected);
+  expect((await admin('POST', 'feeds/ours/approve', seen)).status).toBe(422);
+  expect(await admin('POST', 'feeds/ours/approve', { ...seen, take_back: 1 })).toMatchObject({
+    ...{ status: 422, body: { detail: 'take_back must be true or false' } },
+  });
   expect(await reasonsOf(service, secret)).toBe('safe');
 
   const approved = { ...rejected, approved: true };
@@ -117,18 +135,26 @@ test('what callers asked for on seven days holds a list back that would flag it,
   // Whoever looks next begins an update.
   expect(await store.lease('feeds')).toEqual({ ...due, dueAt: 0 });
   expect(await problem()).toBe('it would flag 6 names, which is approved: "feeds update ours" takes it');
-  // Nobody has fetched it yet: what was approved may be approved again, which fetches it.
+  expect(await admin('POST', 'feeds/ours/reject', seen)).toMatchObject({
+    ...{
+      status: 422,
+      body: { detail: expect.stringMatching(/^an operator has approved these domains of ours/) },
+    },
+  });
+  const takesBack = { domains: REGULARS, take_back: true };
+  expect(await admin('POST', 'feeds/ours/reject', takesBack)).toEqual({ status: 200, body: rejected });
+  expect(await admin('POST', 'feeds/ours/approve', takesBack)).toEqual({ status: 200, body: approved });
+  // Nobody has fetched it yet: what was approved may be approved again, which fetches it, by an older page too.
+  expect(await admin('POST', 'feeds/ours/approve', seen)).toEqual({ status: 200, body: approved });
   await store.swapLease(due, { ...due, dueAt: 0 });
   expect(await admin('POST', 'feeds/ours/approve')).toEqual({ status: 200, body: approved });
   expect(await store.lease('feeds')).toEqual({ ...due, dueAt: 0 });
   expect(await update()).toBe('accepted');
   expect((await admin('POST', 'feeds/ours/approve')).status).toBe(404);
   await eventually('the service follows', async () => (await reasonsOf(service, secret)) === 'disposable');
-  expect((await store.audit(4)).map(({ action, who }) => [action, who])).toEqual([
+  expect((await store.audit(7)).map(({ action, who }) => [action, who])).toEqual([
     ['feed.update', 'domain-risk'],
-    ['feed.approve', 'Ada'],
-    ['feed.approve', 'Ada'],
-    ['feed.reject', 'Ada'],
+    ...['approve', 'approve', 'approve', 'reject', 'approve', 'reject'].map(act => [`feed.${act}`, 'Ada']),
   ]);
 
   // What no update would take is not approved.

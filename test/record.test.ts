@@ -279,6 +279,41 @@ test('a copy that is kept by changes has what is flagged where lists have a name
 const overrideIn = (store: Store, domain: string, facts: Partial<Override> = {}) =>
   store.setOverride(overrideOf(domain, { action: 'allow', below: true, ...facts }), ACT);
 
+test.each([1, 4])(
+  'the end of an override is told also where more has changed since than is kept, %d at a time',
+  async size => {
+    const store = await openStore();
+    const one = server(store, await catalogOf(['ay.com']), { mostKept: 12 });
+    await one.look();
+    let since = await begun(store);
+    const copy = new Copy();
+    const follow = async () => {
+      expect(since).toBeGreaterThanOrEqual((await store.changesMark())!.floor);
+      const rows = await store.changesAfter(since, 100);
+      since = rows.at(-1)?.id ?? since;
+      rows.forEach(row => void copy.take(row));
+      return rows.map(({ domain, change }) => `${change} ${domain}`);
+    };
+    await overrideIn(store, 'ay.com');
+    await one.look();
+    expect(await follow()).toEqual(['cleared ay.com']);
+    for (let update = 0; update < 24 / size; update++) {
+      const others = Array.from({ length: size }, (_, at) => `n${update}-${at}.com`);
+      await one.follow(await catalogOf(['ay.com', ...others]));
+      await follow();
+      // Whenever it ends, it must be known that it stood.
+      const { floor } = (await store.changesMark())!;
+      const kept = await store.changesAfter(floor, 100);
+      expect(kept.map(({ domain }) => domain)).toContain('ay.com');
+      expect(kept.length).toBeLessThanOrEqual(12);
+    }
+    await store.removeOverride('ay.com', ACT);
+    await one.look();
+    expect(await follow()).toEqual(['flagged ay.com']);
+    expect(copy.isFlagged('x.ay.com')).toBe(true);
+  },
+);
+
 test('what lists did while an override stood is told when that ends, by whichever server runs then', async () => {
   const store = await openStore();
   let now = NOW;

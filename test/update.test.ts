@@ -431,6 +431,8 @@ describe('an update of a feed', () => {
       const done = await updateAll(sources, { store: failing });
       expect(done.map(({ outcome }) => outcome)).toEqual(['failed', 'accepted']);
       expect(done[0]!.fault).toEqual(fault);
+      // What is in use stays, and is told so: a list looked as if it were gone (2026-11-18).
+      expect(done[0]).toMatchObject({ before: { names: 100 }, after: null });
       const noted = (await store.feedChecks()).filter(check => [feed.id, behind.id].includes(check.feed));
       expect(noted.map(({ problem }) => problem)).toEqual([
         `it could not be compared or stored: ${error.message}`,
@@ -493,7 +495,7 @@ describe('an update of a feed', () => {
   it('that others came between again and again has failed, and is not told to be fresh', async () => {
     const busy = { ...store, acceptSnapshot: async () => false };
     expect(await update(many(101), { store: busy })).toMatchObject({
-      outcome: 'failed',
+      ...{ outcome: 'failed', before: { names: 100 } },
       problems: [expect.stringMatching(/^other updates came between 20 times/)],
     });
     const [check] = (await store.feedChecks()).filter(one => one.feed === feed.id);
@@ -838,10 +840,36 @@ describe('what a new version would change for names that were asked here lately'
           detail: expect.stringMatching(/^no version of list-\d+ waits, and what was/),
         },
       });
-      expect(await approveFeed(feed.id, actor, seen)).toEqual(rejected);
+      if (seen.length > 3)
+        expect(await approveFeed(feed.id, actor, seen)).toMatchObject({
+          ...{ problem: 'unseen', detail: expect.stringContaining('has rejected these domains') },
+        });
+      expect(await approveFeed(feed.id, actor, seen, true)).toEqual(rejected);
       expect(await tried(rejected)).toBe('accepted');
     },
   );
+
+  it('leaves what another operator decided in the same moment, and says so', async () => {
+    const bad = [...many(100), ...regulars.slice(0, 6)];
+    for (const seen of ['any', bad.slice(100)] as const) {
+      await tryAll(bad);
+      const { rejectFeed } = actsOnFeeds({ store, clock: () => FIRST });
+      let isFirst = true;
+      const meanwhile: typeof store = {
+        ...store,
+        async noteCheck(...args) {
+          if (isFirst) await rejectFeed(feed.id, actor, 'any');
+          isFirst = false;
+          return store.noteCheck(...args);
+        },
+      };
+      const { approveFeed } = actsOnFeeds({ store: meanwhile, clock: () => FIRST });
+      expect(await approveFeed(feed.id, actor, seen)).toMatchObject({ problem: 'unseen' });
+      expect(await check()).toMatchObject({ approved: null, rejected: bad.slice(100) });
+      const noted = (await check())!;
+      await store.noteCheck({ ...noted, rejected: null }, noted);
+    }
+  });
 
   it('holds small steps back that are many within a month, and begins to count anew where an operator looked', async () => {
     const step = (upTo: number) => [...many(100), ...regulars.slice(0, upTo)];
@@ -928,7 +956,7 @@ describe('what a new version would change for names that were asked here lately'
       await approveFeed(feed.id, actor, 'any');
       let told: unknown;
       const reject = async (at: string) => {
-        if (at === moment) told ??= await rejectFeed(feed.id, actor, bad.slice(100));
+        if (at === moment) told ??= await rejectFeed(feed.id, actor, bad.slice(100), true);
       };
       const meanwhile: UpdateParts['store'] = {
         ...store,
@@ -1029,13 +1057,14 @@ describe('what a new version would change for names that were asked here lately'
       expect(await approveFeed(feed.id, actor, [...second, 'unseen.com'])).toMatchObject({
         problem: 'unseen',
       });
-      expect(await approveFeed(feed.id, actor, second)).toEqual(second);
+      expect(await approveFeed(feed.id, actor, second)).toMatchObject({ problem: 'unseen' });
+      expect(await approveFeed(feed.id, actor, second, true)).toEqual(second);
       expect(await check()).toMatchObject({ approved: second, rejected: first });
       expect(await tried(...second)).toBe('accepted');
       expect(await tried(...second, first[0]!)).toBe('refused');
       // A part of what it is refused for leaves it refused for the rest.
       expect(await tried(...second, ...first)).toBe('refused');
-      expect(await approveFeed(feed.id, actor, first.slice(1))).toEqual(first.slice(1));
+      expect(await approveFeed(feed.id, actor, first.slice(1), true)).toEqual(first.slice(1));
       expect((await check())!.problem).toMatch(/^it would flag 1 names that an operator rejected/);
     },
   );

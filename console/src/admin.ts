@@ -118,7 +118,7 @@ export const rollBackFeed = (feed: string, digest: string | null) =>
   admin<FeedVersion>(`feeds/${segment(feed)}/rollback`, isFeedVersion, post({ digest }));
 export const returnFeed = (feed: string, digest: string | null) =>
   admin<FeedVersion>(`feeds/${segment(feed)}/return`, isFeedVersion, post({ digest }));
-/** Only what was shown is decided: others may wait by now. */
+/** Only what was shown as waiting is decided: others may wait, or another operator may have decided, by now. */
 export const approveFeed = (feed: string, domains: readonly string[]) =>
   admin<FeedDecision>(`feeds/${segment(feed)}/approve`, isFeedDecision, post({ domains }));
 export const rejectFeed = (feed: string, domains: readonly string[]) =>

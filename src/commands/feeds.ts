@@ -138,7 +138,7 @@ export async function update(
   options: UpdateOptions,
   isNamed = true,
 ): Promise<void> {
-  const { freshFeeds, placeProblem } = await import('../feeds/fresh.ts');
+  const { freshFeeds, isAddress, placeProblem } = await import('../feeds/fresh.ts');
   const { endingNpm } = await import('./ending-npm.ts');
   const { from = new Map(), force = false, dryRun = false } = options;
   for (const [feed, place] of from) {
@@ -151,8 +151,10 @@ export async function update(
   for (const id of feedsOff)
     if (wanted.has(id)) throw new UsageProblem(`${id} is off: take it out of FEEDS_OFF first`);
   const isWanted = (id: string) => (wanted.size === 0 ? !feedsOff.includes(id) : wanted.has(id));
+  const atHand = new Set(from.keys());
   const work = async (store: Parameters<typeof updateParts>[1]) => {
     const added = await store.addedFeeds();
+    for (const { name, place } of added) if (!isAddress(place)) atHand.add(name);
     for (const id of wanted) checkKnown(id, added);
     const sources = freshFeeds(from, added).filter(({ feed }) => isWanted(feed.id));
     const bar = startProgress('Updating the feeds');
@@ -178,7 +180,7 @@ export async function update(
   for (const { fault } of results)
     if (fault instanceof Error) process.stderr.write(`domain-risk: ${fault.stack}\n`);
   const bad = results.filter(isKept);
-  if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, from)].join('\n'));
+  if (bad.length > 0) throw new CommandFailed([...bad.map(told), ...fixes(bad, atHand)].join('\n'));
 }
 
 const isTaken = ({ outcome }: Updated) => outcome === 'accepted' || outcome === 'forced';
@@ -190,12 +192,12 @@ function told({ feed, outcome, problems }: Updated): string {
   return `feed ${feed} ${outcome}: ${problems.join('; ')}`;
 }
 
-/** One line for each kind of trouble, however many feeds have it. */
-function fixes(bad: readonly Updated[], from: ReadonlyMap<string, string>): string[] {
+/** One line for each kind of trouble, however many feeds have it. `atHand`: no network brings these. */
+function fixes(bad: readonly Updated[], atHand: ReadonlySet<string>): string[] {
   const refused = bad.some(({ outcome }) => outcome === 'refused');
-  const failed = bad.find(({ feed, outcome }) => outcome === 'failed' && !from.has(feed));
+  const unread = bad.find(({ feed, isUnread }) => isUnread && !atHand.has(feed));
   return [
-    ...(failed ? [`check the network, or bring the list by --from ${failed.feed}=<file>`] : []),
+    ...(unread ? [`check the network, or bring the list by --from ${unread.feed}=<file>`] : []),
     ...(refused ? ['what was refused was not taken; --force takes it all the same'] : []),
   ];
 }

@@ -12,7 +12,12 @@ import { rejectedStill } from './rejected.ts';
 import { actor, done, hasStore, operateOn, readWorld, withStore } from './world.ts';
 
 const SEEN =
-  'those that you looked at: nothing is decided if others wait by now; whatever waits if none is named';
+  'those that you looked at: nothing is decided if they no longer wait; whatever waits if none is named';
+
+interface DecideOptions {
+  takeBack?: boolean;
+  json?: boolean;
+}
 
 /** `update` fetches the list anew: of names that were not looked at it takes as few as ever. */
 export function addWaiting(feeds: Command, update: (feed: string) => Promise<void>): void {
@@ -32,9 +37,10 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
     )
     .argument('<feed>', 'as "feeds status" shows it')
     .argument('[domain...]', SEEN)
-    .action(async (feed: string, seen: readonly string[]) => {
-      const { names } = await decide(feed, 'approveFeed', seen);
-      process.stderr.write(`${feed} may flag ${names.join(', ')}\n`);
+    .option('--take-back', 'the domains that you name do not wait: take back that they were rejected')
+    .action(async (feed: string, seen: readonly string[], { takeBack }: DecideOptions) => {
+      const { told } = await decide(feed, 'approveFeed', seen, takeBack);
+      process.stderr.write(`${feed} may flag ${told}\n`);
       await update(feed);
     });
   feeds
@@ -42,11 +48,12 @@ export function addWaiting(feeds: Command, update: (feed: string) => Promise<voi
     .description('reject it; later versions that flag the same domains are rejected too')
     .argument('<feed>', 'as "feeds status" shows it')
     .argument('[domain...]', SEEN)
+    .option('--take-back', 'the domains that you name do not wait: take back that they were approved')
     .option('--json', 'one JSON document on stdout')
-    .action(async (feed: string, seen: readonly string[], options: { json?: boolean }) => {
-      const { names, inUse } = await decide(feed, 'rejectFeed', seen);
-      if (options.json) printJson({ feed, rejected: names });
-      else process.stdout.write(`${feed} may not flag ${names.join(', ')}\n`);
+    .action(async (feed: string, seen: readonly string[], { takeBack, json }: DecideOptions) => {
+      const { names, told, inUse } = await decide(feed, 'rejectFeed', seen, takeBack);
+      if (json) printJson({ feed, rejected: names });
+      else process.stdout.write(`${feed} may not flag ${told}\n`);
       process.stderr.write(inUse);
     });
 }
@@ -55,12 +62,19 @@ async function decide(
   feed: string,
   act: 'approveFeed' | 'rejectFeed',
   seen: readonly string[],
-): Promise<{ names: readonly string[]; inUse: string }> {
+  takesBack: boolean | undefined,
+): Promise<{ names: readonly string[]; told: string; inUse: string }> {
   const work = async (store: Store, config: FeedsConfig) => {
     checkKnown(feed, await store.addedFeeds());
-    const decided = await operateOn(store)[act](feed, actor(), seen.length > 0 ? seen : 'any');
+    const before = (await store.feedChecks()).find(check => check.feed === feed);
+    const decided = await operateOn(store)[act](feed, actor(), seen.length > 0 ? seen : 'any', takesBack);
     const names = done(decided, 'feeds status');
-    return { names, inUse: act === 'rejectFeed' ? await rejectedStill(feed, store, config) : '' };
+    // Who names none may know only that they waited: another operator may have decided since (2026-11-18).
+    const [others, did] =
+      act === 'approveFeed' ? [before?.rejected, 'rejected'] : [before?.approved, 'approved'];
+    const isTakenBack = names.some(name => others?.includes(name));
+    const told = `${names.join(', ')}${isTakenBack ? `, which an operator had ${did}` : ''}`;
+    return { names, told, inUse: act === 'rejectFeed' ? await rejectedStill(feed, store, config) : '' };
   };
   if (!(await hasStore(readWorld()))) checkKnown(feed, []);
   return withStore(work);

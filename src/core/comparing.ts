@@ -56,6 +56,8 @@ function flaggedWhole(catalog: Catalog, name: string, today: Day): readonly stri
 export interface Standing {
   /** Of each name that something was told of, the last. */
   readonly told: ReadonlyMap<string, Word>;
+  /** What was told up to this number is soon forgotten. */
+  readonly fading?: number;
   /** As they are now: what an operator allows is not flagged, whatever lists do. What is denied is not the lists' word. */
   readonly overrides: ReadonlyMap<string, Override>;
 }
@@ -122,8 +124,10 @@ class Comparison {
     const isFlagged = (catalog: Catalog) => flaggedWhole(catalog, name, this.#today).length > 0;
     const word = lastWord(this.#standing.told, name);
     if (word?.change === 'flagged') return true;
-    if (word && this.#at - word.at <= REMEMBERED_MS) return false;
-    if (this.isAllowed(name)) return isFlagged(this.#after) || (!word && isFlagged(this.#before));
+    if (word && word.id > (this.#standing.fading ?? 0) && this.#at - word.at <= REMEMBERED_MS) return false;
+    // Below a suffix that gives names away one is told with that, a month before it is flagged.
+    const isSoon = () => flaggedBy(this.#after, name, this.#today + NEW_DAYS).length > 0;
+    if (this.isAllowed(name) && (isFlagged(this.#after) || isSoon())) return true;
     return !word && isFlagged(this.#before);
   }
 
@@ -175,6 +179,12 @@ function* changedIn(before: Catalog, after: Catalog): Steps<Set<string>> {
     for (const name of names) {
       if (++looked % DEEP_STEP === 0) yield;
       if (!changed.has(name) && saidOf(before, name) !== saidOf(after, name)) changed.add(name);
+    }
+  // What is said of a name above it takes the guard off one that no changed list has: it was never told (2026-11-18).
+  for (const { folded } of [before, after])
+    for (const name of folded.guarded) {
+      if (++looked % STEP === 0) yield;
+      if (before.isGuarded(name) !== after.isGuarded(name)) changed.add(name);
     }
   return changed;
 }

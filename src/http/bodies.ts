@@ -15,6 +15,7 @@ type Member =
   | Members<typeof RotationBody>
   | Members<typeof OverrideBody>
   | Members<typeof DomainsBody>
+  | Members<typeof SeenBody>
   | Members<typeof SeenVersionBody>;
 
 /** In one call. */
@@ -28,12 +29,13 @@ const MUST_BE: Readonly<Record<Member, string>> = {
   digest: 'must be that of a version, or null',
   domains: `must be a list of 1 to ${MOST_NAMES} names`,
   note: `must be one line of 1 to ${MOST_LABEL} printable characters, or null`,
+  take_back: 'must be true or false',
 };
 
-/** A thousand of the longest, and what stands between them. */
+/** A thousand of the longest, and what stands between and beside them. */
 export const MOST_NAMES_BODY = {
   bytes: 300_000,
-  values: { most: MOST_NAMES + 2, problem: `domains ${MUST_BE.domains}` },
+  values: { most: MOST_NAMES + 4, problem: `domains ${MUST_BE.domains}` },
 };
 export const DomainsBody = Type.Object(
   {
@@ -54,6 +56,13 @@ export const SeenBody = Type.Object(
         minItems: 1,
         maxItems: MOST_NAMES,
         description: 'All of `waiting`, as you looked at it. Without it an earlier decision is taken back.',
+      }),
+    ),
+    take_back: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'These domains do not wait: an earlier decision about them is taken back. Without it such a decision, which another operator may have made since you looked, stands, and the answer is 422.',
       }),
     ),
   },

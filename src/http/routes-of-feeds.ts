@@ -63,7 +63,7 @@ function decisionRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'approveFeed',
         'Approve a version that is held back',
-        'It may flag the domains that wait, which you send: refused with 422 where others wait by now. The next update takes it, which a service that updates by itself begins within two minutes. A list that was rolled back is not approved: no update would take it.',
+        'It may flag the domains that wait, which you send: refused with 422 where they no longer wait, since others do or another operator has decided. The next update takes it, which a service that updates by itself begins within two minutes. A list that was rolled back is not approved: no update would take it.',
       ],
       body: SeenBody,
       mostBody: MOST_NAMES_BODY,
@@ -77,7 +77,7 @@ function decisionRoutes(row: RouteOf, feeds: FeedRows): Route[] {
       says: [
         'rejectFeed',
         'Reject a version that is held back',
-        'A version that flags any of these domains is refused from now on, without asking again. Send the domains that wait: refused with 422 where others do by now. Approving takes that back.',
+        'A version that flags any of these domains is refused from now on, without asking again. Send the domains that wait: refused with 422 where they no longer wait, since others do or another operator has decided. Approving takes that back.',
       ],
       body: SeenBody,
       mostBody: MOST_NAMES_BODY,

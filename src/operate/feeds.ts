@@ -16,9 +16,19 @@ export interface ActsOnFeeds {
   /** The other way, one version at a time. */
   returnFeed(feed: string, actor: Actor, from?: From): Promise<InUse | Problem>;
   /** A version that was held back: its names may be flagged, and the next update takes it. What was decided is told. */
-  approveFeed(feed: string, actor: Actor, seen: Seen): Promise<readonly string[] | Problem>;
+  approveFeed(
+    feed: string,
+    actor: Actor,
+    seen: Seen,
+    takesBack?: boolean,
+  ): Promise<readonly string[] | Problem>;
   /** They may not: what flags them is refused, with nobody asked again. */
-  rejectFeed(feed: string, actor: Actor, seen: Seen): Promise<readonly string[] | Problem>;
+  rejectFeed(
+    feed: string,
+    actor: Actor,
+    seen: Seen,
+    takesBack?: boolean,
+  ): Promise<readonly string[] | Problem>;
   /** A list of the operator's own. The first version of it comes with the next update. */
   addFeed(feed: Omit<AddedFeed, 'addedAt'>, actor: Actor): Promise<AddedFeed | Problem>;
   /** One of these, with every version; nothing is left of it. */
@@ -26,9 +36,9 @@ export interface ActsOnFeeds {
 }
 
 /**
- * The names that were looked at: an update may have put others in their place since. None where an earlier decision is
- * taken back that the last version was refused for, about which nobody waits; `'any'` for whoever is told of them as
- * it is decided.
+ * The names that were looked at as they waited: an update may have put others in their place since, and another operator
+ * may have decided. With `takesBack` they were looked at as decided. None where an earlier decision is taken back that
+ * the last version was refused for, about which nobody waits; `'any'` for whoever is told of them as it is decided.
  */
 export type Seen = readonly string[] | 'any';
 
@@ -60,18 +70,17 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
     feed: string,
     isApproved: boolean,
     actor: Actor,
-    seen: Seen,
+    wanted: Seen,
+    takesBack = false,
   ): Promise<readonly string[] | Problem> {
+    let seen = wanted;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       if (isApproved && isHeld(await historyIn(store, feed))) return leftAlone(feed);
       const check = (await store.feedChecks()).find(one => one.feed === feed);
-      const sets = check ? openTo(check, isApproved) : [];
-      const older = (isApproved && check?.waiting === null && check.rejected) || [];
-      if (!check || (sets.length === 0 && older.length === 0))
-        return { problem: 'not_found', detail: `no version of ${feed} waits` };
-      const isTakenBack = check.waiting === null && seen.length === 0;
-      const names = seen === 'any' || isTakenBack ? sets[0] : namedIn(seen, sets, older);
-      if (!names) return unseen(feed, check.waiting !== null, seen, older);
+      // Who comes between has decided about these: that is not undone by the next try.
+      if (seen === 'any' && check?.waiting) seen = check.waiting;
+      const names = meantBy(seen, takesBack, feed, check, isApproved);
+      if (!check || 'problem' in names) return names;
       const some = names.slice(0, 20).join(', ');
       const act = actOf(clock(), isApproved ? 'feed.approve' : 'feed.reject', feed, actor, some);
       if (await store.noteCheck(decidedWith(check, names, isApproved), check, act)) return names;
@@ -80,8 +89,8 @@ export function actsOnFeeds({ store, clock }: { store: Store; clock: Clock }): A
   }
 
   return {
-    approveFeed: (feed, actor, seen) => decide(feed, true, actor, seen),
-    rejectFeed: (feed, actor, seen) => decide(feed, false, actor, seen),
+    approveFeed: (feed, actor, ...looked) => decide(feed, true, actor, ...looked),
+    rejectFeed: (feed, actor, ...looked) => decide(feed, false, actor, ...looked),
     rollBackFeed: (feed, actor, from) => step(feed, 'feed.rollback', actor, from),
     clearFeed: (feed, actor) => step(feed, 'feed.remove', actor, undefined),
     returnFeed: (feed, actor, from) => step(feed, 'feed.return', actor, from),
@@ -126,6 +135,39 @@ const overtaken = (feed: string): Problem => ({
   detail: `another version of ${feed} is in use by now: look at it first`,
 });
 
+/** The names that are decided about. */
+function meantBy(
+  seen: Seen,
+  takesBack: boolean,
+  feed: string,
+  check: FeedCheck | undefined,
+  isApproved: boolean,
+): readonly string[] | Problem {
+  const sets = check ? openTo(check, isApproved) : [];
+  const older = (isApproved && check?.waiting === null && check.rejected) || [];
+  if (!check || (sets.length === 0 && older.length === 0))
+    return { problem: 'not_found', detail: `no version of ${feed} waits` };
+  const isWaiting = check.waiting !== null;
+  const isNamed = seen !== 'any' && (isWaiting || seen.length > 0);
+  const names = isNamed ? namedIn(seen, sets, older) : sets[0];
+  if (!names) return unseen(feed, isWaiting, seen, older);
+  const isOverturned = isNamed && !isWaiting && isDecided(check, names, !isApproved);
+  return isOverturned && !takesBack ? decided(feed, !isApproved) : names;
+}
+
+const isDecided = ({ approved, rejected }: FeedCheck, names: readonly string[], isApproved: boolean) =>
+  !new Set(names).isDisjointFrom(new Set(isApproved ? approved : rejected));
+
+/**
+ * Nothing is done: whoever had a page open on which they waited undid what another operator had decided since, and
+ * neither was told; eight rejected domains were at 100 (2026-11-18).
+ */
+const decided = (feed: string, isApproved: boolean): Problem => ({
+  problem: 'unseen',
+  detail: `an operator has ${isApproved ? 'approved' : 'rejected'} these domains of ${feed} by now: look first; ${TAKE_BACK} takes that back`,
+});
+const TAKE_BACK = '--take-back (over HTTP "take_back": true)';
+
 const isSame = (some: readonly string[], others: readonly string[]) =>
   new Set(some).symmetricDifference(new Set(others)).size === 0;
 
@@ -164,7 +206,7 @@ function unseen(feed: string, isWaiting: boolean, seen: Seen, older: readonly st
     ? `other domains of ${feed} wait by now: look at them first`
     : `name the domains of ${feed} that you looked at, all that wait`;
   const some = older.slice(0, MOST_TOLD).join(', ') + (older.length > MOST_TOLD ? ' …' : '');
-  const rejected = `name those of the ${older.length} rejected domains that it may flag (${some}), or update it and go by what it is refused for`;
+  const rejected = `name those of the ${older.length} rejected domains that it may flag (${some}), with ${TAKE_BACK}, or update it and go by what it is refused for`;
   const way = older.length > 0 ? rejected : 'name none to go by that';
   const none = `no version of ${feed} waits${isOther ? ', and what was decided is about other domains' : ''}: ${way}`;
   return { problem: 'unseen', detail: isWaiting ? told : none };

@@ -48,6 +48,8 @@ export interface Updated {
   readonly tag?: Tried['tag'];
   /** Where it was read in place of the feed's own address, and what was wrong with that. */
   readonly fallback: string | null;
+  /** It could not be read where it comes from: what else failed, such as a disk that is full, is not its place's fault. */
+  readonly isUnread?: boolean;
   /** What must never happen, for the log. */
   readonly fault?: unknown;
 }
@@ -86,7 +88,7 @@ export function triedOf({
   return { feed, problem, trouble, turnover, waiting, flagged, again, tag, fallback };
 }
 
-export function failed(feed: string, problem: string): Updated {
-  const nothing = { before: null, after: null, dropped: null, ...UNTRIED };
+export function failed(feed: string, problem: string, before: Version | null = null): Updated {
+  const nothing = { before, after: null, dropped: null, ...UNTRIED };
   return { feed, outcome: 'failed', ...nothing, problems: [oneLine(problem)] };
 }

@@ -234,6 +234,23 @@ describe('feeds update', () => {
     expect(await run(['feeds', 'reject', 'mine'], beside())).toMatchObject({
       ...{ code: 0, stdout: 'mine may not flag own-later.com, own-other.com\n', stderr: inUse },
     });
+    // Nor is that undone by who names what waited before, nor without a word by who names none (2026-11-18).
+    const named = ['feeds', 'approve', 'mine', ...waiting];
+    expect(await run(named, beside())).toMatchObject({
+      ...{
+        code: 1,
+        stderr: expect.stringMatching(/an operator has rejected these domains of mine by now: look/),
+      },
+    });
+    for (const command of [
+      ['feeds', 'approve', 'mine'],
+      [...named, '--take-back'],
+    ]) {
+      const { stderr } = await run(command, beside());
+      expect(stderr).toMatch(/^mine may flag own-later.com, own-other.com, which an operator had rejected\n/);
+      const checked = (await store.feedChecks()).find(({ feed }) => feed === 'mine')!;
+      await store.noteCheck({ ...checked, ...{ approved: null, rejected: waiting } }, checked);
+    }
     // Nor did who reads JSON, or the API (2026-11-18).
     type Told = { feeds: { feed: string; rejected_in_use: string[] }[] };
     const { feeds } = await runJson<Told>(['feeds', 'status'], beside());
@@ -273,7 +290,7 @@ describe('feeds update', () => {
     const acts = (await shared().store.audit(10)).filter(({ subject }) => subject === 'mine');
     expect(acts.map(({ action }) => action)).toEqual([
       ...['feed.remove', 'feed.rollback', 'feed.return', 'feed.rollback'],
-      ...['feed.reject', 'feed.update', 'feed.add'],
+      ...['feed.approve', 'feed.approve', 'feed.reject', 'feed.update', 'feed.add'],
     ]);
 
     const refused = await run(['feeds', 'add', 'worse', path, '--kind', 'disposable'], beside());
@@ -300,6 +317,14 @@ describe('feeds update', () => {
       expect(ended.stderr).toMatch(/big is followed now, but no name of it counts yet: .*feeds update big/);
       const updated = await run(['feeds', 'update', 'big'], { folder });
       expect([updated.code, updated.stdout]).toEqual([0, expect.stringMatching(/big .*50,?000/s)]);
+      // Nor is it shown as gone where a later version has no room, nor is the network blamed for that (2026-11-18).
+      writeFileSync(path, '\nlater.com', { flag: 'a' });
+      const full = await run(['feeds', 'update', 'big'], { folder, through });
+      expect(full).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/^big +failed +20\S+Z, kept +50000, kept/m),
+      });
+      expect(full.stderr).toMatch(/feed big failed: it could not be compared or stored: [^\n]+\n$/);
     },
   );
 

@@ -656,6 +656,16 @@ describe.runIf(hasBrowser())('an operator', PATIENT, () => {
     await page.getByText('other domains of fakefilter wait by now').waitFor();
     expect((await service().store.feedChecks())[0]).toMatchObject({ waiting: ['bank.com'], approved: null });
     await page.getByRole('button', { name: 'Cancel' }).click();
+    // Nor is what another operator has decided since undone without a word (2026-11-18).
+    await feeds.getByText(/: bank\.com/).waitFor();
+    await feeds.getByRole('button', { name: 'Approve fakefilter' }).click();
+    const bank = { domains: ['bank.com'] };
+    expect((await call('POST', 'feeds/fakefilter/reject', bank)).status).toBe(200);
+    await send(page, 'Approve');
+    await page.getByText('an operator has rejected these domains of fakefilter by now').waitFor();
+    expect((await service().store.feedChecks())[0]).toMatchObject({ approved: null, rejected: ['bank.com'] });
+    await button(page.getByRole('dialog'), 'Cancel').click();
+    await feeds.getByText('fakefilter: a new version is held back').waitFor({ state: 'detached' });
     for (const [, , entries] of rows) expect(Number(entries?.replaceAll(',', ''))).toBeGreaterThan(0);
 
     const panel = await chooseTab(page, 'Learned hosts');

@@ -71,6 +71,21 @@ test('one that nobody may flag below a listed name is told with that, and a suff
   ]);
 });
 
+test('a relay or university that is guarded no more, since two families name one above it, is told as flagged', () => {
+  for (const kind of ['relay', 'academic'] as const) {
+    const [broad, seen] = [listOf('disposable', ['cc.cd']), listOf('disposable', ['cc.cd'], 'telemetry')];
+    const uni = listOf(kind, ['uni.cc.cd']);
+    expect(told([uni, seen], [uni, seen, broad])).toEqual([['flagged', 'uni.cc.cd']]);
+    expect(told([uni, seen, broad], [uni, seen])).toEqual([['cleared', 'uni.cc.cd']]);
+    // Above it is a suffix, below which one line flags nobody.
+    const both = listOf(kind, ['notaires.fr', 'etude.notaires.fr']);
+    const named = listOf('disposable', ['etude.notaires.fr'], 'telemetry');
+    const above = [both, named, listOf('disposable', ['notaires.fr'])];
+    expect(told([both, named], above)).toEqual([['flagged', 'etude.notaires.fr']]);
+    expect(told(above, [both, named])).toEqual([['cleared', 'etude.notaires.fr']]);
+  }
+});
+
 test('what is allowed for months is told again before it is forgotten, so that its end is known', async () => {
   const catalog = await catalogOf(['ay.com']);
   const overrides = new Map([['ay.com', overrideOf('ay.com', { action: 'allow' })]]);
@@ -86,6 +101,19 @@ test('what is allowed for months is told again before it is forgotten, so that i
     return allAtOnce(comparing(catalog, catalog, NOW, now)).map(({ change }) => change);
   };
   expect([after(14), after(16), after(16, new Map())]).toEqual([[], ['cleared'], ['flagged']]);
+});
+
+test('what is allowed below a new suffix that gives names away is told as cleared, also where that was told and is forgotten', async () => {
+  const updated = { at: NOW, since: new Map([['mooo.com', NOW]]) };
+  const [none, catalog] = [await catalogOf([]), await catalogOf([], { telemetry: ['mooo.com'], updated })];
+  const telling = (...standing: Parameters<typeof comparing>) =>
+    allAtOnce(comparing(...standing)).map(({ domain, change }) => [change, domain]);
+  expect(telling(none, catalog, NOW)).toEqual([['flagged', 'mooo.com']]);
+  expect(flaggedBy(catalog, 'wiki.mooo.com', dayAt(NOW))).toEqual([]);
+  const overrides = new Map([['wiki.mooo.com', overrideOf('wiki.mooo.com', { action: 'allow' })]]);
+  expect(telling(catalog, catalog, NOW, { told: new Map(), overrides })).toEqual([
+    ['cleared', 'wiki.mooo.com'],
+  ]);
 });
 
 test('a listed name that comes to the panel is cleared, and flagged when it leaves', async () => {

@@ -40,10 +40,10 @@ export function feedEndpoints({ operate, store, catalog, freshness, clock }: Fee
 
   const decide =
     (act: 'approveFeed' | 'rejectFeed'): Work<typeof SeenBody> =>
-    async ({ target }, actor, { domains: seen = [] }) => {
+    async ({ target }, actor, { domains: seen = [], take_back: takesBack }) => {
       const feed = target.segment;
       const approved = act === 'approveFeed';
-      const domains = await operate[act](feed, actor, seen);
+      const domains = await operate[act](feed, actor, seen, takesBack);
       if ('problem' in domains) return refusalOf(domains);
       if (approved) await hasten(store);
       return ok({ feed, approved, domains });
