@@ -1,29 +1,47 @@
 /** What NO_PROXY names: addresses that are asked without the proxy. */
 
-import { isIPv4 } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 
 /**
- * As Node and most others read it: a name, a name and its port, what is below a name (`.example.com`, which is that name
- * too, or `*.example.com`), addresses from one to another (`10.0.0.1-10.0.0.9`), or `*` for all.
+ * As curl, Go, Python and npm read it: a name and what is below it (`example.com`, `.example.com`; `*.example.com` is
+ * only what is below it), an address, a network (`10.0.0.0/8`), addresses from one to another (`10.0.0.1-10.0.0.9`), each
+ * with or without a port, or `*` for all.
  */
 export function isPastProxy(url: URL, listed = ''): boolean {
   const host = hostOf(url);
+  const end = `:${url.port || 443}`;
   return listed.split(',').some(text => {
     const entry = text.trim().toLowerCase();
-    if (entry === '*' || entry === host || entry === `${host}:${url.port || 443}`) return true;
-    if (entry.startsWith('.')) return `.${host}`.endsWith(entry);
-    if (entry.startsWith('*.')) return host.endsWith(entry.slice(1));
-    const [first = '', last = ''] = entry.split('-').map(one => one.trim());
-    if (![host, first, last].every(isIPv4)) return false;
-    return numberOf(first) <= numberOf(host) && numberOf(host) <= numberOf(last);
+    return isNamedBy(entry, host) || (entry.endsWith(end) && isNamedBy(entry.slice(0, -end.length), host));
   });
 }
 
-/** An IPv6 address without its brackets. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
+function isNamedBy(entry: string, host: string): boolean {
+  if (entry === '*' || withoutBrackets(entry) === host) return true;
+  if (isIP(host)) return networkOf(entry)?.check(host, familyOf(host)) === true;
+  if (entry.startsWith('*.')) return host.endsWith(entry.slice(1));
+  const name = entry.startsWith('.') ? entry : `.${entry}`;
+  return name !== '.' && `.${host}`.endsWith(name);
 }
 
-function numberOf(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+/** Undefined where it is none. */
+function networkOf(entry: string): BlockList | undefined {
+  const list = new BlockList();
+  const [first = '', last = ''] = entry.split('-').map(one => one.trim());
+  const [base = '', bits = ''] = entry.split('/');
+  try {
+    if (isIP(last)) list.addRange(first, last, familyOf(last));
+    else if (bits !== '') list.addSubnet(base, Number(bits), familyOf(base));
+    else return undefined;
+  } catch {
+    return undefined;
+  }
+  return list;
 }
+
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+const withoutBrackets = (host: string) => host.replace(/^\[|\]$/g, '');
+
+/** An IPv6 address without its brackets. */
+export const hostOf = ({ hostname }: URL) => withoutBrackets(hostname);
