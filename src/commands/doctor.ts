@@ -18,7 +18,16 @@ import { FEED_IDS } from '../feeds/sources.ts';
 import { descriptors } from '../http/descriptors.ts';
 import { heldSettings, unknownSettings } from '../setting-sources.ts';
 import { StoreRefused } from '../store/refused.ts';
-import { backupsFinding, diskFinding, type Finding, failed, feedsFinding, ok, warning } from './findings.ts';
+import {
+  backupsFinding,
+  descriptorsFinding,
+  diskFinding,
+  type Finding,
+  failed,
+  feedsFinding,
+  ok,
+  warning,
+} from './findings.ts';
 import { CommandFailed, printJson, printTable } from './print.ts';
 import { exposedIn, hasStore, readWorld } from './world.ts';
 
@@ -35,7 +44,13 @@ export function addDoctor(program: Command): void {
 async function doctor({ json }: { json?: boolean }): Promise<void> {
   const config = readWorld();
   const [ofStore, ofDns] = await Promise.all([lookAtStore(config), lookAtDns(config)]);
-  const findings = [...lookAtSettings(config), ...ofStore, lookAtDisk(config), ...ofDns, lookAtDescriptors()];
+  const findings = [
+    ...lookAtSettings(config),
+    ...ofStore,
+    lookAtDisk(config),
+    ...ofDns,
+    descriptorsFinding(descriptors()),
+  ];
   if (json) printJson({ version: VERSION, findings });
   else
     printTable(
@@ -177,18 +192,4 @@ async function lookAtDns(config: Config): Promise<Finding[]> {
   } finally {
     await resolver.close();
   }
-}
-
-const FEW_DESCRIPTORS = 4_096;
-
-function lookAtDescriptors(): Finding {
-  const most = descriptors();
-  const detail = `${most} may be open`;
-  return most < FEW_DESCRIPTORS
-    ? warning(
-        'descriptors',
-        detail,
-        'raise the limit (ulimit -n, LimitNOFILE of systemd): each connection takes one',
-      )
-    : ok('descriptors', detail);
 }

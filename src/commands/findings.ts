@@ -1,4 +1,4 @@
-/** What the doctor says of disk, lists and backups, from what it has seen of them. */
+/** What the doctor says of disk, descriptors, lists and backups, from what it has seen of them. */
 
 import type { BackupRecord } from '../backup-record.ts';
 import { checkedBy, type FeedCheck, freshnessOf } from '../core/freshness.ts';
@@ -37,6 +37,19 @@ export function feedsFinding(checks: readonly FeedCheck[], used: readonly string
   ];
   if (wrong.length > 0) return warning('feeds', `${detail}; ${wrong.join('; ')}`, FIX_FEEDS);
   return status === 'stale' ? warning('feeds', detail, FIX_FEEDS) : ok('feeds', detail);
+}
+
+/** Places for 5,000 who have no key: where there are more of them, everybody's new connection waits (docs/edge.md). */
+const FEW_DESCRIPTORS = 8_192;
+
+export function descriptorsFinding(most: number): Finding {
+  const detail = `${most} may be open`;
+  if (most >= FEW_DESCRIPTORS) return ok('descriptors', detail);
+  return warning(
+    'descriptors',
+    detail,
+    `raise the limit to ${FEW_DESCRIPTORS} or more (ulimit -n, LimitNOFILE of systemd): each connection takes one`,
+  );
 }
 
 /** A store of many guests has 400 MB, and each copy before a change takes as much again. */

@@ -7,7 +7,7 @@
 
 import type { Connection } from './connection.ts';
 import type { Order } from './order.ts';
-import type { Places } from './places.ts';
+import { FEW, type Places, SHARES } from './places.ts';
 
 /** So many of those who came first are looked at for one that is idle. */
 const MOST_LOOKED_AT = 32;
@@ -47,16 +47,21 @@ export class Eviction {
   fromAll(): void {
     const { largest } = this.#places.yielding;
     const now = performance.now();
-    this.#sendOff(idleOf(largest, now) ?? largest.first!, now);
+    this.#sendOff(idleOf(largest.some(MOST_LOOKED_AT), now) ?? largest.first!, now);
   }
 
-  /** One of an address that has as many as it may: a stranger, or whoever is idle. False where there is none. */
+  /**
+   * One of an address that has as many as it may, by the same rule: of its strangers, as long as they have more than their
+   * share of it, else of the key with most there. Whoever comes with another key is a stranger until its first call was let
+   * in: it went for the next of those who never sent their bodies (2026-11-18). False where nobody may go.
+   */
   fromOwn(network: string): boolean {
     const now = performance.now();
+    const all = this.#places.ofNetwork(network)!;
     const strangers = this.#places.strangers.of(network);
-    const goes = strangers
-      ? (idleOf(strangers, now) ?? strangers.first)
-      : inTurn(this.#places.ofNetwork(network)!, now);
+    const stranger = strangers && (idleOf(strangers.some(MOST_LOOKED_AT), now) ?? strangers.first);
+    const isMany = strangers && strangers.size > all.size * SHARES.strangers;
+    const goes = isMany ? stranger : inTurn(all, now, stranger);
     if (goes) this.#sendOff(goes, now);
     return goes !== undefined;
   }
@@ -79,15 +84,22 @@ export class Eviction {
     this.count++;
     this.#places.leave(one);
     if (isIdle(one, now)) return one.evict();
-    // Whoever was told first had most time to go.
-    if (this.leaving.size >= this.#mostTold) {
-      const [first] = this.leaving.keys();
-      this.#end(this.leaving.keys().find(other => !isKnown(other)) ?? first!);
-    }
+    if (this.leaving.size >= this.#mostTold) this.#end(this.#nextToLeave());
     this.leaving.set(one, now);
     // What it is about to ask for, or waits for its turn with, is answered, and that says that it was the last.
     if (one.isIdle || (one.open === 0 && one.isAheadOfParser)) one.retire();
     else this.#tell(one);
+  }
+
+  /**
+   * Who was told first had most time to go. But before that who has its last answer, then a key's whose bodies have not come,
+   * where those are many, then who has no key.
+   */
+  #nextToLeave(): Connection {
+    const told = [...this.leaving.keys()];
+    const [unsent, ...more] = ofLargest(told.filter(isUnsent));
+    const first = told.find(hasLastAnswer) ?? (more.length >= FEW ? unsent : undefined);
+    return first ?? told.find(one => !isKnown(one)) ?? told[0]!;
   }
 
   #end(one: Connection): void {
@@ -106,24 +118,38 @@ function isIdle(one: Connection, now: number, least = isKnown(one) ? CALLING_MS 
   return now - one.activeAt >= (one.requests === 0 ? SILENT_MS : least);
 }
 
-/** The longest idle of those who came first. */
-function idleOf(those: Order<Connection>, now: number, least?: number): Connection | undefined {
+/** Nothing more is made for it. */
+const hasLastAnswer = (one: Connection) => one.open === 0 && one.isEnding;
+
+/** Whoever is idle for longest. */
+function idleOf(those: readonly Connection[], now: number, least?: number): Connection | undefined {
   let longest: Connection | undefined;
-  for (const one of those.some(MOST_LOOKED_AT))
+  for (const one of those)
     if (isIdle(one, now, least) && (!longest || one.activeAt < longest.activeAt)) longest = one;
   return longest;
 }
 
+/** Its body has not come: with the key of a web page, which is no secret, heads alone closed a shared address (2026-11-18). */
+const isUnsent = (one: Connection) => one.open > 0 && !one.isBusy;
+
+const idleOrUnsent = (those: readonly Connection[], now: number, least?: number) =>
+  idleOf(those, now, least) ?? those.find(isUnsent);
+
+/** Those of the key with most. */
+function ofLargest(those: readonly Connection[]): readonly Connection[] {
+  const byParty = Object.groupBy(those.filter(isKnown), ({ party = '' }) => party);
+  return Object.values(byParty).reduce((a = [], b = []) => (b.length > a.length ? b : a), []) ?? [];
+}
+
 /**
- * One that is idle, or whose body has not come: with the key of a web page, which is no secret, heads alone closed a shared
- * address for everybody else (2026-11-18). Whoever was looked at in vain goes behind the others, who are looked at next.
+ * Of the key with most among those who are looked at, else the stranger, else of any. Whoever was looked at goes behind the
+ * others, who are looked at next.
  */
-function inTurn(those: Order<Connection>, now: number): Connection | undefined {
+function inTurn(those: Order<Connection>, now: number, stranger?: Connection): Connection | undefined {
   const looked = those.some(MOST_LOOKED_AT);
-  const goes = idleOf(those, now, 0) ?? looked.find(one => one.open > 0 && !one.isBusy);
   for (const one of looked) {
     those.delete(one);
     those.add(one);
   }
-  return goes;
+  return idleOrUnsent(ofLargest(looked), now) ?? stranger ?? idleOrUnsent(looked, now, 0);
 }

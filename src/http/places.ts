@@ -8,10 +8,10 @@ import type { Connection } from './connection.ts';
 import { Order } from './order.ts';
 
 /** Parties with no more than this are alike: a browser opens six at once, before anybody knows that it is an operator's. */
-const FEW = 8;
+export const FEW = 8;
 
 /** What strangers and keys may have of all places before anybody of theirs goes for others; the rest is of the house. */
-const SHARES = { strangers: 0.25, keys: 0.5 };
+export const SHARES = { strangers: 0.25, keys: 0.5 };
 
 /** The name under which all operators are one party. */
 export const OPERATORS = 'operator';

@@ -1,8 +1,14 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { backupsFinding, diskFinding, feedsFinding } from '../../src/commands/findings.ts';
+import {
+  backupsFinding,
+  descriptorsFinding,
+  diskFinding,
+  feedsFinding,
+} from '../../src/commands/findings.ts';
 import type { FeedCheck } from '../../src/core/freshness.ts';
+import { portsOf } from '../../src/http/descriptors.ts';
 import { startDns } from '../support/dns.ts';
 import { openBeside, run, runJson } from '../support/process.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -57,13 +63,16 @@ test('the doctor finds an installation well, or says what to do', async () => {
   ]);
 });
 
-test('space and lists that run short are told before they are a problem', () => {
+test('space, descriptors and lists that run short are told before they are a problem', () => {
   const MIB = 2 ** 20;
   expect([10 * MIB, 500 * MIB, 5_000 * MIB].map(free => diskFinding('/srv', free).state)).toEqual([
     'failed',
     'warning',
     'ok',
   ]);
+  expect([4_096, 8_192].map(most => descriptorsFinding(most).state)).toEqual(['warning', 'ok']);
+  // Those of the warning are places for 5,000 strangers, one listener for operators beside them.
+  expect(portsOf(1, true, 8_192).callers.mostConnections).toBeGreaterThan(5_000);
   const now = Date.UTC(2026, 10, 16);
   const daysAgo = (days: number) => now - days * 86_400_000;
   const checked = (days: number | null, problem: string | null = null) =>

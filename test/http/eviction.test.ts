@@ -15,6 +15,7 @@ import { eventually } from '../support/scale.ts';
 const PLACES = 24;
 const SLOW = '/slow';
 const ACT = '/admin/act';
+const LIST = '/list';
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 
 /** A port with few places, and an answer that comes when the test says so. */
@@ -22,7 +23,8 @@ async function startPort(connectionsPerAddress = 100) {
   const { promise, resolve: answer } = Promise.withResolvers<void>();
   const port = new Port({
     ...{ log: pino({ enabled: false }), accessLog: 'off', metrics: createMetrics(), hasLane: true },
-    ...{ operatorRefusal: () => undefined, callerRefusal: async () => undefined, rowOf: () => undefined },
+    ...{ operatorRefusal: () => undefined, rowOf: () => undefined },
+    callerRefusal: async ({ connection }) => void connection.knownAs('key'),
     ...{ isFull: () => false, isTrustedProxy: () => false },
     ...{ mostConnections: PLACES, connectionsPerAddress },
   });
@@ -31,6 +33,12 @@ async function startPort(connectionsPerAddress = 100) {
     page('/livez', 'livez', 'application/json', one => sendJson(one, 200, '{}')),
     { ...slow, handle: one => promise.then(() => sendJson(one, 200, '{}')) },
     { ...slow, method: 'POST', door: 'operator', body: Type.Object({}) },
+    {
+      ...page(LIST, 'list', 'application/json', () => {}),
+      method: 'POST',
+      door: 'key',
+      body: Type.Object({}),
+    },
     { ...page(ACT, 'act', 'application/json', one => sendJson(one, 200, '{}')), door: 'operator' },
   ]);
   await port.listen({ host: '127.0.0.1', port: 0 });
@@ -58,7 +66,9 @@ async function startPort(connectionsPerAddress = 100) {
   };
 }
 
-const BODY = `POST ${SLOW} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`;
+const headOf = (path: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`;
+const BODY = headOf(SLOW);
 
 test.each([
   ['a request under way', get(SLOW), 3],
@@ -116,6 +126,24 @@ test('an address that has as many as it may is told apart no more: its oldest st
   await eventually('all have an answer', () => strangers.every(({ received }) => received !== ''));
   const closing = strangers.filter(({ received }) => /\r\nconnection: close\r\n/i.test(received));
   expect(closing).toHaveLength(1);
+});
+
+test('behind an address that has as many as it may, whoever comes beside uploads of a key without their bodies stays', async () => {
+  const { port, open, answer } = await startPort(8);
+  const uploads = Array.from({ length: 7 }, () => open('127.0.2.1', headOf(LIST)));
+  await eventually('all wait for their bodies', () => port.inFlight === 7);
+  const newcomer = open('127.0.2.1', get(SLOW));
+  await eventually('it waits for its answer', () => port.inFlight === 8);
+  for (let i = 0; i < 10; i++) {
+    uploads.push(open('127.0.2.1', headOf(LIST)));
+    await eventually('another made room for it', () => port.sockets.evicted === i + 1 && port.inFlight === 8);
+  }
+  answer();
+  await eventually('it has its answer', () => newcomer.received !== '' || newcomer.isClosed);
+  expect(newcomer.received).toMatch(/^HTTP\/1\.1 200/);
+  expect(newcomer.received).not.toMatch(/\r\nconnection: close\r\n/i);
+  const told = uploads.filter(({ received }) => received.startsWith('HTTP/1.1 503'));
+  expect([told.length, port.sockets.refused]).toEqual([10, 0]);
 });
 
 test('a stranger whose place is needed gets the answer that it waits for, which says that it is the last', async () => {
@@ -298,6 +326,67 @@ test('of an address that has as many as it may, with calls of keys alone, one wh
     ['other 0', 'other 1'],
     [true, true, false],
   ]);
+});
+
+test.each<[string, Given[], string]>([
+  [
+    'of the key with most, whose body has not come',
+    [
+      { network: 'a', count: 2 },
+      { network: 'a', party: 'other', state: 'idle', count: 2 },
+      { network: 'a', party: 'key', state: 'sending', count: 8 },
+    ],
+    'key 0',
+  ],
+  [
+    'of the key with most, whoever is idle',
+    [
+      { network: 'a', count: 2 },
+      { network: 'a', party: 'other', state: 'sending', count: 2 },
+      { network: 'a', party: 'key', count: 8 },
+      { network: 'a', party: 'key', state: 'idle' },
+    ],
+    'key closed',
+  ],
+  [
+    'of strangers, where they have more than a quarter',
+    [
+      { network: 'a', party: 'key', state: 'sending', count: 6 },
+      { network: 'a', count: 3 },
+    ],
+    'a 0',
+  ],
+  [
+    'of strangers, where the key with most is in the middle of its calls',
+    [
+      { network: 'a', party: 'key', state: 'calling', count: 3 },
+      { network: 'a', party: 'key', count: 3 },
+      { network: 'a', party: 'other', state: 'calling' },
+      { network: 'a' },
+    ],
+    'a',
+  ],
+])('who makes room of an address that has as many as it may: %s', (_, given, expected) => {
+  const { eviction, gone } = world(given);
+  expect([eviction.fromOwn('a'), gone]).toEqual([true, [expected]]);
+});
+
+test.each<[string, number, object, string]>([
+  ['who has its last answer', 2, { open: 0, isEnding: true }, 'key 0 reset'],
+  ['of a key with many whose bodies have not come', 9, {}, 'key 0 reset'],
+  ['not of a key with few of them', 8, {}, 'a 0 reset'],
+])('of those who were told to go, the first to be reset for the next: %s', (_, count, state, expected) => {
+  const { eviction, gone, those } = world([
+    { network: 'a', count: 100 },
+    { party: 'key', state: 'sending', count },
+  ]);
+  const uploads = those.slice(100).map(one => Object.assign(one, state));
+  eviction.fromAll();
+  for (const one of uploads) eviction.refuses(one as unknown as Connection);
+  while (eviction.leaving.size < MOST_TOLD) eviction.fromAll();
+  gone.length = 0;
+  eviction.fromAll();
+  expect(gone[0]).toBe(expected);
 });
 
 test('so many are told to go; who was told first is reset for the next, keys last, and who has not gone in time is', () => {
