@@ -1,68 +1,90 @@
 /** What callers ask → a sample of each day, by which updates are tried out before they count. */
 
 import { randomUUID } from 'node:crypto';
-import { KEPT_DAYS, MOST_NAMES, ORDERS, orderOf } from './core/asked.ts';
+import { KEPT_DAYS, MOST_NAMES, ORDERS } from './core/asked.ts';
+import { AskedSample } from './core/asked-sample.ts';
 import type { Domain } from './core/domain.ts';
 import type { Clock, Store } from './core/ports.ts';
-import { lastDays } from './core/quota.ts';
+import { dayOf, lastDays } from './core/quota.ts';
 import type { Steps } from './core/steps.ts';
-import type { Lookup } from './lookup.ts';
+import type { Answer, Lookup } from './lookup.ts';
+import type { Rank } from './rank.ts';
 
-/** Once an hour, right before midnight, and when it ends: a day's names come together, and one that is killed loses little. */
+/** Once an hour, when a day is over, and when it ends: one that is killed loses little. */
 const EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** For the sample itself. What is asked for within it counts for neither day. */
-const BEFORE_MS = 2_000;
+/** Timers may be early by a millisecond, and what comes so late is of the day before. */
+const LATE_MS = 5;
 
-/** A name that a nightly run asks for at 23:30 is one of that day. */
-const nextIn = (now: number): number => {
-  const left = DAY_MS - (now % DAY_MS) - BEFORE_MS;
-  return left > 0 ? Math.min(EVERY_MS, left) : EVERY_MS;
-};
+const nextIn = (now: number): number => Math.min(EVERY_MS, DAY_MS - (now % DAY_MS) + LATE_MS);
 /** Judging one takes about 5 µs. */
 const STEP = 50;
 
 export interface Sampling {
+  /** Costs two looks in a map. By it, and not by what DNS was asked, every key is known that was answered. */
+  readonly note: Rank['note'];
   /** Writes what is known now. */
   keep(): Promise<void>;
   /** With what is known then. */
   close(): Promise<void>;
 }
 
+interface Sampled {
+  readonly day: string;
+  readonly sinceDay: string;
+  readonly sample: AskedSample;
+}
+
+function begin(now: number): Sampled {
+  const days = lastDays(now, KEPT_DAYS);
+  return { day: days.at(-1)!, sinceDay: days[0]!, sample: new AskedSample(MOST_NAMES) };
+}
+
+/** Undefined for what tells nothing about what a list would change. */
+function isFlagged({ verdict: { reason } }: Answer): boolean | undefined {
+  return reason === 'disposable' ? true : reason === 'safe' ? false : undefined;
+}
+
+/** As the lists are now; where DNS has forgotten a name, as it was answered. */
+function* writing(sample: AskedSample, lookup: Pick<Lookup, 'last'>): Steps<string> {
+  const places = Array.from({ length: ORDERS }, () => '');
+  for (const [at, one] of sample.all().entries()) {
+    if (at % STEP === 0) yield;
+    const last = lookup.last(one.name as Domain);
+    if (!last.degraded) one.isFlagged = isFlagged(last);
+    if (one.isFlagged !== undefined) places[one.order] += `${one.isFlagged ? '!' : ''}${one.name} `;
+  }
+  return places.join('').trimEnd();
+}
+
 export function sampleAsked(parts: {
   readonly store: Pick<Store, 'keepAsked'>;
-  /** Names that are remembered because somebody asked for them within so many milliseconds. */
-  readonly resolver: { recent(most: number, ms: number): Steps<readonly string[]> };
   readonly lookup: Pick<Lookup, 'last'>;
   readonly clock: Clock;
   readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
   readonly onError: (error: unknown) => void;
 }): Sampling {
-  const { store, resolver, lookup, clock, inTurns, onError } = parts;
+  const { store, lookup, clock, inTurns, onError } = parts;
   const server = randomUUID();
+  let today = begin(clock());
+  /** A day that is over and not written yet. */
+  let over: Sampled | undefined;
 
-  /**
-   * What nobody knows the mail of tells nothing about what a list would change. A name stays known for three days: two
-   * that were asked for on made it seven (2026-11-17).
-   */
-  function* sampling(ms: number): Steps<string> {
-    const sample = Array.from({ length: ORDERS }, () => '');
-    const names = yield* resolver.recent(MOST_NAMES, ms);
-    for (const [at, name] of names.entries()) {
-      if (at % STEP === 0) yield;
-      const { verdict, degraded } = lookup.last(name as Domain);
-      if (degraded) continue;
-      if (verdict.reason === 'safe') sample[orderOf(name)] += `${name} `;
-      if (verdict.reason === 'disposable') sample[orderOf(name)] += `!${name} `;
-    }
-    return sample.join('').trimEnd();
+  async function write({ day, sinceDay, sample }: Sampled): Promise<void> {
+    const names = await inTurns(writing(sample, lookup));
+    if (names !== '') await store.keepAsked({ day, server, names }, sinceDay);
   }
 
   async function keep(): Promise<void> {
     const now = clock();
-    const days = lastDays(now, KEPT_DAYS);
-    const names = await inTurns(sampling(now % DAY_MS));
-    if (names !== '') await store.keepAsked({ day: days.at(-1)!, server, names }, days[0]!);
+    if (dayOf(now) !== today.day) {
+      over = today;
+      today = begin(now);
+    }
+    const ended = over;
+    if (ended) await write(ended);
+    if (over === ended) over = undefined;
+    await write(today);
   }
 
   let timer: NodeJS.Timeout;
@@ -74,6 +96,10 @@ export function sampleAsked(parts: {
   };
   wait();
   return {
+    note(answer, keyId) {
+      const flagged = answer.degraded ? undefined : isFlagged(answer);
+      if (flagged !== undefined) today.sample.add(answer.evidence.domain, keyId, flagged);
+    },
     keep,
     close() {
       clearTimeout(timer);

@@ -28,17 +28,18 @@ interface KeptParts {
 }
 
 export async function openKept({ config, log, metrics, ...parts }: KeptParts) {
-  const { store, resolver, clock } = parts;
+  const { store, clock } = parts;
   const onError = tellOfUnwritten(log);
   const verdicts = await openVerdicts({ ...parts, onError });
   const traffic = watchTraffic({ store, clock, totals: metrics.traffic, onError });
   const mix = createMix({ store, clock, onError });
   const recall = createRecall({ ...config.decisions, store, clock, onError });
   observeDecisions(metrics, recall.dropped);
-  const sampling = sampleAsked({ store, resolver, lookup: verdicts.lookup, clock, inTurns, onError });
+  const sampling = sampleAsked({ store, lookup: verdicts.lookup, clock, inTurns, onError });
+  const rank = countingBeside(countingBeside(verdicts.rank, mix), sampling);
   return {
     ...verdicts,
-    rank: recallingBeside(countingBeside(verdicts.rank, mix), recall),
+    rank: recallingBeside(rank, recall),
     traffic,
     mix,
     /** With what is still to be written. */

@@ -93,7 +93,7 @@ export function createMix({ store, clock, onError }: MixParts): Mix {
 }
 
 /** Both are told of an answer. */
-export function countingBeside(rank: Rank, { note }: Mix): Rank {
+export function countingBeside(rank: Rank, { note }: Pick<Rank, 'note'>): Rank {
   return {
     ...rank,
     note(answer, keyId) {

@@ -1,89 +1,150 @@
 /** What a server keeps of the names that it is asked for, to try updates on. */
 
+import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { sampleAsked } from '../src/asked.ts';
-import { inTurns } from '../src/assemble.ts';
-import { type AskedNames, askedIn, MOST_NAMES, orderOf } from '../src/core/asked.ts';
+import { type AskedNames, askedIn, orderOf } from '../src/core/asked.ts';
+import { Infra } from '../src/core/infra.ts';
 import { allAtOnce } from '../src/core/steps.ts';
-import { Memory } from '../src/dns/memory.ts';
-import type { Lookup } from '../src/lookup.ts';
+import { type Answer, createLookup } from '../src/lookup.ts';
+import { openSqliteStoreHere } from '../src/store/sqlite/here.ts';
+import { catalogOf } from './support/catalog.ts';
+import { mx } from './support/dns.ts';
+import { domain, resolving } from './support/resolving.ts';
+import { temporaryFolder } from './support/service.ts';
 
-const VERDICTS: Readonly<Record<string, object>> = {
-  'safe.com': { verdict: { reason: 'safe' }, degraded: false },
-  'listed.com': { verdict: { reason: 'disposable' }, degraded: false },
-  'dead.com': { verdict: { reason: 'undeliverable' }, degraded: false },
-  'unknown.com': { verdict: { reason: 'safe' }, degraded: true },
+const VERDICTS: Readonly<Record<string, readonly [reason: string, degraded: boolean]>> = {
+  'safe.com': ['safe', false],
+  'listed.com': ['disposable', false],
+  'dead.com': ['undeliverable', false],
+  'unknown.com': ['safe', true],
 };
 
+const answerOf = (name: string, [reason, degraded] = VERDICTS[name] ?? ['safe', false]) =>
+  ({ verdict: { reason }, degraded, evidence: { domain: name } }) as unknown as Answer;
+
 /** By their places. */
-const NAMES = ['safe.com', '!listed.com']
-  .toSorted((a, b) => orderOf(a.replace('!', '')) - orderOf(b.replace('!', '')))
-  .join(' ');
+const inOrder = (...names: readonly string[]) =>
+  names.toSorted((a, b) => orderOf(a.replace('!', '')) - orderOf(b.replace('!', ''))).join(' ');
 
-test('safe and disposable ones of the day, as many as are wanted; what nobody knows is left out', async () => {
-  const kept: [AskedNames, string][] = [];
-  let names = Object.keys(VERDICTS);
-  const sampling = sampleAsked({
-    store: { keepAsked: async (...asked) => void kept.push(asked) },
-    resolver: {
-      // biome-ignore lint/correctness/useYield: nothing to wait for.
-      *recent(most, ms) {
-        expect([most, ms]).toEqual([MOST_NAMES, 86_399_000]);
-        return names;
-      },
-    },
-    lookup: { last: (name => VERDICTS[name]) as Lookup['last'] },
-    clock: () => Date.parse('2026-11-16T23:59:59Z'),
-    inTurns,
-    onError(error) {
-      throw error;
-    },
-  });
-  await sampling.keep();
-  const server = expect.any(String);
-  expect(kept).toEqual([[{ day: '2026-11-16', server, names: NAMES }, '2026-11-03']]);
-  names = [];
-  await sampling.keep();
-  expect(kept).toHaveLength(1);
-  names = ['safe.com'];
-  await sampling.close();
-  expect(kept).toHaveLength(2);
-});
-
-test('a name counts on the days on which it was asked for, to the last minute, and on no other', async () => {
-  const HOUR = 3_600_000;
-  vi.useFakeTimers({ now: Date.parse('2026-11-01T00:20:00Z') });
+/** By the clock of the test. What DNS has forgotten is `unknown`. */
+function sampling(from: string, unknown = new Set<string>()) {
+  vi.useFakeTimers({ now: Date.parse(from) });
   onTestFinished(() => void vi.useRealTimers());
-  const caps = { cacheEntries: 100, cacheBytes: 1e6, failureMemoMs: 30_000, staleMs: 72 * HOUR };
-  const memory = new Memory(caps, Date.now);
-  const found = { mail: { state: 'mx', exchanges: [], stale: false }, ttl: 9 * 86_400 } as const;
   const rows = new Map<string, AskedNames>();
-  const sampling = sampleAsked({
-    store: { keepAsked: async row => void rows.set(row.day, row) },
-    resolver: { recent: (most, ms) => memory.names(most, ms) },
-    lookup: { last: (() => VERDICTS['safe.com']) as unknown as Lookup['last'] },
+  const since: string[] = [];
+  const errors: unknown[] = [];
+  const store = {
+    isAway: false,
+    async keepAsked(row: AskedNames, sinceDay: string) {
+      if (store.isAway) throw new Error('away');
+      rows.set(row.day, row);
+      since.push(sinceDay);
+    },
+  };
+  const sampled = sampleAsked({
+    store,
+    lookup: { last: name => answerOf(name, unknown.has(name) ? ['safe', true] : undefined) },
     clock: Date.now,
     inTurns: async steps => allAtOnce(steps),
+    onError: error => void errors.push(error),
+  });
+  const ask = (name: string, by = 'key') => sampled.note(answerOf(name), by);
+  const until = (text: string) => vi.advanceTimersByTimeAsync(Date.parse(text) - Date.now());
+  return { ...sampled, ask, until, rows, since, store, errors };
+}
+
+test('safe and disposable ones of the day; what nobody knows is left out', async () => {
+  const { ask, keep, close, rows, since } = sampling('2026-11-16T23:59:50Z');
+  await keep();
+  expect(rows.size).toBe(0);
+  for (const name of Object.keys(VERDICTS)) ask(name);
+  await keep();
+  const server = expect.any(String);
+  const names = inOrder('safe.com', '!listed.com');
+  expect([...rows.values()]).toEqual([{ day: '2026-11-16', server, names }]);
+  expect(since).toEqual(['2026-11-03']);
+  await close();
+  expect(since).toHaveLength(2);
+});
+
+test('one key that asks for more than DNS remembers takes nothing away that others asked for', async () => {
+  const [firms, junk] = [10, 200].map(count =>
+    Array.from({ length: count }, (_, at) => `n${at}of${count}.com`),
+  );
+  const zones = [...firms!, ...junk!].map(name => [name, { records: [mx(name, 10, 'mx.elsewhere.net')] }]);
+  const { dns, resolver, time } = await resolving(Object.fromEntries(zones), { cacheEntries: 50 });
+  const store = await openSqliteStoreHere(join(temporaryFolder(), 'asked.db'));
+  onTestFinished(() => store.close());
+  const [catalog, infra] = [
+    await catalogOf(['listed.com']),
+    new Infra(new Map(), new Map(), () => undefined),
+  ];
+  const lookup = createLookup({
+    ...{ catalog: () => catalog, overrides: () => new Map(), infra: () => infra, resolver },
+    ...{ clock: () => time.now, note: () => {}, meet: () => true },
+  });
+  const sampled = sampleAsked({
+    ...{ store, lookup, clock: () => time.now, inTurns: async steps => allAtOnce(steps) },
     onError(error) {
       throw error;
     },
   });
+  const ask = async (names: readonly string[], by: string) => {
+    for (const name of names) sampled.note(await lookup.lookup(domain(name), by), by);
+  };
+  await ask(firms!.slice(0, 5), 'greedy');
+  await ask(firms!, 'key');
+  for (let hour = 1; hour < 4; hour++) {
+    time.now += 3_600_000;
+    await ask(junk!, 'greedy');
+    await sampled.keep();
+  }
+  expect(dns.asked(junk![0]!)).toBe(3);
+  expect(lookup.last(domain(firms![9]!)).degraded).toBe(true);
+  const [row, ...others] = await store.askedNames();
+  expect(others).toEqual([]);
+  expect(row!.names.split(' ')).toEqual(expect.arrayContaining(firms!));
+  await sampled.close();
+});
+
+test('a name that was asked for in the morning is of that day, whatever DNS remembers in the evening', async () => {
+  const forgotten = new Set<string>();
+  const { ask, until, rows } = sampling('2026-11-16T09:10:00Z', forgotten);
+  ask('firm.com');
+  await until('2026-11-16T10:20:00Z');
+  forgotten.add('firm.com');
+  ask('listed.com', 'other');
+  await until('2026-11-17T00:00:10Z');
+  expect(rows.get('2026-11-16')?.names).toBe(inOrder('firm.com', '!listed.com'));
+});
+
+test('a day that ends while the store is away is written when it is back', async () => {
+  const { ask, until, rows, store, errors } = sampling('2026-11-16T23:30:00Z');
+  ask('firm.com');
+  store.isAway = true;
+  await until('2026-11-17T00:10:00Z');
+  ask('next.com');
+  expect([rows.size, errors.length]).toEqual([0, 1]);
+  store.isAway = false;
+  await until('2026-11-17T01:10:00Z');
+  expect([...rows.values()].map(({ day, names }) => [day, names])).toEqual([
+    ['2026-11-16', 'firm.com'],
+    ['2026-11-17', 'next.com'],
+  ]);
+});
+
+test('a name counts on the days on which it was asked for, to the last second, and on no other', async () => {
+  const { ask, until, rows, close } = sampling('2026-11-01T00:20:00Z');
   const days: Readonly<Record<string, readonly number[]>> = {
     'twice.com': [1, 5],
     'again.com': [1, 2, 3, 4, 5, 6, 7],
   };
-  const until = (text: string) => vi.advanceTimersByTimeAsync(Date.parse(text) - Date.now());
   for (let day = 1; day <= 9; day++) {
-    await until(`2026-11-0${day}T23:30:00Z`);
-    for (const [name, on] of Object.entries(days)) {
-      // As a lookup does.
-      if (on.includes(day) && !memory.recall(name, () => true)) memory.keep(name, found, 0, 'k');
-    }
-    // A refresh is nobody's question.
-    await until(`2026-11-0${day}T23:40:00Z`);
-    memory.keep('twice.com', found, 0);
+    await until(`2026-11-0${day}T23:59:59Z`);
+    for (const [name, on] of Object.entries(days)) if (on.includes(day)) ask(name);
   }
-  await sampling.close();
+  await close();
   const dated = (name: string) =>
     [...rows.values()]
       .filter(row => row.names.split(' ').includes(name))

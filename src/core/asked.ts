@@ -20,7 +20,7 @@ export const KEPT_DAYS = 14;
  * (2026-11-17).
  */
 export const MOST_READ = 2_000_000;
-/** Of all days together, those of the newest first. */
+/** Of all days together, those of the newest first: of what an update touches, not of all that was asked for. */
 const MOST_TRIED = 200_000;
 
 /**
@@ -49,7 +49,7 @@ export interface Asked {
 }
 
 /** By name one bit for each day, the newest first: those on which it was safe, and `KEPT_DAYS` further those it was flagged on. */
-function daysIn(rows: readonly AskedNames[]): Map<string, number> {
+function daysIn(rows: readonly AskedNames[], isTried: (name: string) => boolean): Map<string, number> {
   const days = [...new Set(rows.map(({ day }) => day))].sort().reverse().slice(0, KEPT_DAYS);
   const seen = new Map<string, number>();
   for (const { day, names } of rows) {
@@ -59,7 +59,7 @@ function daysIn(rows: readonly AskedNames[]): Map<string, number> {
       const name = text.replace('!', '');
       if (name === '') continue;
       const before = seen.get(name);
-      if (before === undefined && seen.size === MOST_TRIED) continue;
+      if (before === undefined && (seen.size === MOST_TRIED || !isTried(name))) continue;
       const bit = 1 << (text === name ? at : KEPT_DAYS + at);
       seen.set(name, (before ?? 0) | bit);
     }
@@ -69,9 +69,16 @@ function daysIn(rows: readonly AskedNames[]): Map<string, number> {
 
 const ALL_DAYS = 2 ** KEPT_DAYS - 1;
 
-export function askedIn(rows: readonly AskedNames[]): Map<string, Asked> {
+/**
+ * Of names that are tried. Where all counted, those of ten workers that one key asked for 10,000 names of its own a day
+ * were all of the last two days: what others asked for before was tried by nobody (2026-11-18).
+ */
+export function askedIn(
+  rows: readonly AskedNames[],
+  isTried: (name: string) => boolean = () => true,
+): Map<string, Asked> {
   const asked = new Map<string, Asked>();
-  for (const [name, bits] of daysIn(rows)) {
+  for (const [name, bits] of daysIn(rows, isTried)) {
     const safe = bits & ALL_DAYS;
     const any = safe | (bits >>> KEPT_DAYS);
     const newest = any & -any;

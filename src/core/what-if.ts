@@ -1,6 +1,6 @@
 /** A catalog and the next one, tried on names that were asked for lately: whose verdict by lists flips, and which way. */
 
-import type { Asked } from './asked.ts';
+import { type Asked, type AskedNames, askedIn } from './asked.ts';
 import type { Catalog } from './catalog.ts';
 import { flaggedBy } from './comparing.ts';
 import { NEW_DAYS } from './corroboration.ts';
@@ -41,15 +41,17 @@ function shownIn(snapshot: Snapshot | undefined): Set<string> {
 }
 
 /** Names that `changed` holds, or has a parent of: the others cannot flip. */
-export function touchedOf(
-  asked: ReadonlyMap<string, Asked>,
-  changed: ReadonlySet<string>,
-): Map<string, Asked> {
-  return new Map([...asked].filter(([name]) => isTouched(name, changed)));
-}
+export const touchedOf = (asked: readonly AskedNames[], changed: ReadonlySet<string>): Map<string, Asked> =>
+  changed.size === 0 ? new Map() : askedIn(asked, name => isTouched(name, changed));
 
-const isTouched = (name: string, changed: ReadonlySet<string>) =>
-  changed.size > 0 && lineage(name as Domain).some(one => changed.has(one));
+function isTouched(name: string, changed: ReadonlySet<string>): boolean {
+  // Hardly one of a million is, and finding the suffix of each takes ten times as long.
+  for (let at = 0; !changed.has(name.slice(at)); ) {
+    at = name.indexOf('.', at) + 1;
+    if (at === 0) return false;
+  }
+  return lineage(name as Domain).some(one => changed.has(one));
+}
 
 /**
  * Of what an operator decided, what a version has (of a list that clears names: has no longer) and the one in use has

@@ -2,19 +2,11 @@
 
 import { LRUCache } from 'lru-cache';
 import type { Mail } from '../core/mail.ts';
-import type { Steps } from '../core/steps.ts';
 import { packMail, unpackMail } from './pack.ts';
-
-/** Names that are looked at between two turns of the event loop. */
-const STEP = 1_000;
 
 /** All times in the resolver's ticks. */
 interface Times {
-  /** Whose lookup brought it, as one number of a few hundred: who fills the memory is told from others by it. */
-  readonly by: number;
   readonly obtainedAt: number;
-  /** When a caller last asked for the name. */
-  askedAt: number;
   /** Until then the answer is fresh. */
   readonly expiresAt: number;
   /** Until then the answer is given out with no second look. */
@@ -40,10 +32,9 @@ const LONG_SHARE = 0.1;
 
 /**
  * What an entry takes besides its texts, its place in the queue included, rounded up. Measured with 40,000 of them on
- * Node 24, 2026-11-15: with two exchanges 352 bytes packed and 520 unpacked, with eight 510 and 1,158; 24 more for when it
- * was asked for.
+ * Node 24, 2026-11-15: with two exchanges 352 bytes packed and 520 unpacked, with eight 510 and 1,158.
  */
-const ENTRY_BYTES = 344;
+const ENTRY_BYTES = 320;
 const EXCHANGE_BYTES = 88;
 
 /**
@@ -131,24 +122,6 @@ export class Cache {
     for (const part of [this.#protected, this.#long, this.#probation]) part.delete(name);
   }
 
-  /**
-   * Those asked for since then; the ones asked for again and again first, of each kind the latest first, in the row of
-   * whoever brought them. It changes between two steps: some may be missed, and some come twice. All at once take some
-   * 10 ms (35,000 names, 2026-11-17).
-   */
-  *rows(since: number): Steps<Map<number, Set<string>>> {
-    const rows = new Map<number, Set<string>>();
-    for (const part of [this.#protected, this.#long, this.#probation]) {
-      let left = part.size;
-      for (const [name, { by, askedAt }] of part.entries()) {
-        if (left-- === 0) break;
-        if (askedAt >= since) rows.set(by, (rows.get(by) ?? new Set()).add(name));
-        if (left % STEP === 0) yield;
-      }
-    }
-    return rows;
-  }
-
   get size(): number {
     return this.#protected.size + this.#probation.size + this.#long.size;
   }
@@ -159,10 +132,10 @@ export class Cache {
   }
 }
 
-function pack({ mail, by, obtainedAt, askedAt, expiresAt, lookAt, quietUntil }: Entry): Packed {
-  return { mail: packMail(mail), by, obtainedAt, askedAt, expiresAt, lookAt, quietUntil };
+function pack({ mail, obtainedAt, expiresAt, lookAt, quietUntil }: Entry): Packed {
+  return { mail: packMail(mail), obtainedAt, expiresAt, lookAt, quietUntil };
 }
 
-function unpack({ mail, by, obtainedAt, askedAt, expiresAt, lookAt, quietUntil }: Packed): Entry {
-  return { mail: unpackMail(mail), by, obtainedAt, askedAt, expiresAt, lookAt, quietUntil };
+function unpack({ mail, obtainedAt, expiresAt, lookAt, quietUntil }: Packed): Entry {
+  return { mail: unpackMail(mail), obtainedAt, expiresAt, lookAt, quietUntil };
 }

@@ -35,8 +35,7 @@ export function flightsWithin(caps: FlightCaps, share: number): Partial<FlightCa
   };
 }
 
-/** `key`: whose place it has. */
-type Fly = (name: string, withinMs: number, key: string) => Inquiry<Mail>;
+type Fly = (name: string, withinMs: number) => Inquiry<Mail>;
 
 /** Where names are asked from: at first, and when they were not answered soon. */
 interface Room {
@@ -140,7 +139,7 @@ export class Flights {
 
   /** In a place that was taken. */
   #start({ places, slow }: Room, name: string, zone: string, key: string, until: number): Promise<Mail> {
-    const inquiry = this.#begin(name, key, until);
+    const inquiry = this.#begin(name, until);
     const flight: Slow = { zone, key, giveUp: inquiry.cancel };
     let isSlow = false;
     const soon = startDeadline(this.#caps.soonMs, () => {
@@ -156,11 +155,11 @@ export class Flights {
   }
 
   /** For whoever got a place first, and for all who wait for one for this name: each of them has his own time. */
-  #begin(name: string, key: string, until: number): Inquiry<Mail> {
+  #begin(name: string, until: number): Inquiry<Mail> {
     const tickets = this.#tickets.get(name) ?? [];
     this.#tickets.delete(name);
     const latest = tickets.reduce((last, ticket) => Math.max(last, ticket.until), until);
-    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()), key);
+    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()));
     for (const ticket of tickets) {
       this.#callers.places.withdraw(ticket);
       if (ticket.until === latest) ticket.deadline.cancel();

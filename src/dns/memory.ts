@@ -1,10 +1,7 @@
 /** What is remembered of names: which answer is given out, for how long, when to ask again, and what no longer counts. */
 
-import { fairShare } from '../core/fair-share.ts';
-import { hashOf } from '../core/guest.ts';
 import { MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { Ticks } from '../core/ports.ts';
-import type { Steps } from '../core/steps.ts';
 import { Cache, type Entry } from './cache.ts';
 import type { Finding } from './finding.ts';
 import type { Lied } from './testimony.ts';
@@ -23,9 +20,6 @@ const REFRESH_AFTER = 0.9;
 
 /** When a refresh found no place. */
 const REFRESH_RETRY_MS = 1_000;
-
-/** Keys are told apart by a number of so many. */
-const CALLERS = 251;
 
 /** Spans of time that are remembered one by one; of more the oldest two become one. */
 const MOST_LIES = 8;
@@ -49,15 +43,6 @@ export class Memory {
     this.#cache = new Cache(caps.cacheEntries, caps.cacheBytes);
   }
 
-  /** Some of those that callers asked for within `ms`; where there are more, whoever brought most gives way. */
-  *names(most: number, ms: number): Steps<readonly string[]> {
-    const rows = yield* this.#cache.rows(this.#ticks() - ms);
-    return fairShare(
-      Array.from(rows.values(), names => [...names]),
-      most,
-    );
-  }
-
   get size(): number {
     return this.#cache.size;
   }
@@ -67,7 +52,6 @@ export class Memory {
     const entry = this.#cache.get(name);
     if (entry === undefined) return undefined;
     const now = this.#ticks();
-    entry.askedAt = now;
     if (this.#lies.length > 0 && this.#isLie(entry)) return undefined;
     if (now < entry.lookAt) return entry.mail;
     if (now >= entry.expiresAt) return now < entry.quietUntil ? this.#usable(entry, now) : undefined;
@@ -100,31 +84,25 @@ export class Memory {
     return entry && this.#usable(entry, this.#ticks());
   }
 
-  /**
-   * Gives out what is known now. Failures up to `troubleAt` were perhaps no fault of the name, and begin no row. Without a
-   * `key` it stays with whoever brought it.
-   */
-  keep(name: string, { mail, ttl }: Finding, troubleAt: number, key?: string): Mail {
+  /** Gives out what is known now. Failures up to `troubleAt` were perhaps no fault of the name, and begin no row. */
+  keep(name: string, { mail, ttl }: Finding, troubleAt: number): Mail {
     const now = this.#ticks();
-    const old = this.#cache.peek(name);
-    const by = key === undefined ? (old?.by ?? 0) : hashOf(key) % CALLERS;
-    // A refresh is nobody's question, though a later caller is why it was sent.
-    const askedAt = key === undefined ? (old?.askedAt ?? now) : now;
     if (mail.state !== 'unknown') {
       const expiresAt = now + ttl * 1_000;
       const lookAt = now + ttl * 1_000 * REFRESH_AFTER;
-      this.#cache.set(name, { mail, by, obtainedAt: now, askedAt, expiresAt, lookAt, quietUntil: 0 });
+      this.#cache.set(name, { mail, obtainedAt: now, expiresAt, lookAt, quietUntil: 0 });
       return mail;
     }
     const quietUntil = now + this.#caps.failureMemoMs;
+    const old = this.#cache.peek(name);
     if (old && this.#usable(old, now)) {
-      const kept = { ...old, askedAt, quietUntil };
+      const kept = { ...old, quietUntil };
       this.#cache.set(name, kept);
       return this.#usable(kept, now) ?? MAIL_UNKNOWN;
     }
     const isInRow = old?.mail.state === 'unknown' && old.obtainedAt > troubleAt;
     const obtainedAt = isInRow ? old.obtainedAt : now;
-    const times = { by, obtainedAt, askedAt, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
+    const times = { obtainedAt, expiresAt: quietUntil, lookAt: quietUntil, quietUntil };
     this.#cache.set(name, { mail: MAIL_UNKNOWN, ...times });
     return MAIL_UNKNOWN;
   }

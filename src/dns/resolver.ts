@@ -4,7 +4,6 @@ import { type Domain, isHostName, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
 import type { HostAddresses, Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
 import { isSpecialUse } from '../core/special-use.ts';
-import type { Steps } from '../core/steps.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';
@@ -69,8 +68,6 @@ export interface ResolverOptions {
 
 export interface DnsResolver extends Resolver {
   readonly counters: DnsCounters;
-  /** Names that callers asked for within so many milliseconds, as far as they are remembered, of each key the same share. */
-  recent(most: number, ms: number): Steps<readonly string[]>;
 }
 
 export function createResolver(options: ResolverOptions): DnsResolver {
@@ -119,10 +116,6 @@ class CachingResolver implements DnsResolver {
 
   last(domain: Domain): Mail | undefined {
     return this.#memory.last(domain);
-  }
-
-  recent(most: number, ms: number): Steps<readonly string[]> {
-    return this.#memory.names(most, ms);
   }
 
   async resolve(domain: Domain, keyId: string): Promise<Mail> {
@@ -192,7 +185,7 @@ class CachingResolver implements DnsResolver {
     return outcome !== 'full';
   }
 
-  readonly #fly = (domain: string, withinMs: number, key: string): Inquiry<Mail> => {
+  readonly #fly = (domain: string, withinMs: number): Inquiry<Mail> => {
     const { result, cancel } = inquire(this.#put, domain, withinMs, this.#caps.ttl);
     const mail = result
       .then(finding => {
@@ -200,8 +193,7 @@ class CachingResolver implements DnsResolver {
         const isHurried = finding === UNKNOWN && withinMs < this.#caps.budgetMs / 2;
         if (finding === UNHEARD || isHurried) return this.#inTrouble(domain);
         if (finding === UNKNOWN) this.#servers.doubt();
-        const by = key === REFRESHES ? undefined : key;
-        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt, by);
+        const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt);
         if (kept.stale) this.counters.stale += 1;
         return kept;
       })

@@ -1,7 +1,6 @@
 /** A new version before it counts: what it would change for names that this service was really asked lately. */
 
 import { randomBytes } from 'node:crypto';
-import { askedIn } from '../core/asked.ts';
 import type { Catalog } from '../core/catalog.ts';
 import type { Day } from '../core/days.ts';
 import { registrableDomain } from '../core/domain.ts';
@@ -47,7 +46,7 @@ export async function tryOut(
   parts: Parts,
   now: number,
 ): Promise<TriedOut> {
-  const asked = touchedOf(askedIn(await parts.store.askedNames()), changedIn(next, inUse));
+  const asked = touchedOf(await parts.store.askedNames(), changedIn(next, inUse));
   const rejected = new Set(check?.rejected);
   const used = approvedIn(next, inUse, check?.approved ?? []);
   const changed = [...rejectedIn(next, inUse, [...rejected]), ...used];

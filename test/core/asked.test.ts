@@ -48,6 +48,9 @@ test('of very many names those of the newest days are tried', () => {
   const row = (day: string, prefix: string, count: number) => ({
     ...{ day, server: 's', names: Array.from({ length: count }, (_, at) => `${prefix}${at}`).join(' ') },
   });
-  const asked = askedIn([row('2026-11-16', 'n', 199_999), row('2026-11-15', 'm', 2)]);
+  const rows = [row('2026-11-16', 'n', 199_999), row('2026-11-15', 'm', 2)];
+  const asked = askedIn(rows);
   expect([asked.size, asked.has('m0'), asked.has('m1')]).toEqual([200_000, true, false]);
+  // What an update does not touch takes no place.
+  expect([...askedIn(rows, name => name.startsWith('m')).keys()]).toEqual(['m0', 'm1']);
 });

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Mail, MailState } from '../../src/core/mail.ts';
-import { allAtOnce } from '../../src/core/steps.ts';
 import { Memory } from '../../src/dns/memory.ts';
 import { DNS_CAPS } from '../../src/dns/resolver.ts';
 
@@ -96,11 +95,4 @@ test('one failure is never two, at whatever fraction of a millisecond', () => {
     if (memory.failures(`n${at}.com`)) twice.push(time.now);
   }
   expect(twice).toEqual([]);
-});
-
-test('the names that were asked for lately are known, those asked for again first', () => {
-  const { memory, keep, recall } = remembering();
-  for (const name of ['once.com', 'again.com', 'last.com']) keep(name, 'mx');
-  recall('again.com');
-  expect(allAtOnce(memory.names(10, 3_600_000))).toEqual(['again.com', 'last.com', 'once.com']);
 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAIL_UNKNOWN, type Mail } from '../../src/core/mail.ts';
-import { allAtOnce } from '../../src/core/steps.ts';
 import { Cache, type Entry } from '../../src/dns/cache.ts';
 import { packMail, unpackMail } from '../../src/dns/pack.ts';
 import { mx } from '../support/dns.ts';
@@ -197,25 +196,6 @@ describe('who waits for a place', () => {
   });
 });
 
-test('names that were asked for lately are shown of every key, also beside one that asks for most', async () => {
-  const [many, few] = [30, 3].map(count => Array.from({ length: count }, (_, at) => `n${at}of${count}.com`));
-  const zones = Object.fromEntries([...many!, ...few!].map(name => [name, zoneOf(name)]));
-  const { resolver, time } = await resolving(zones);
-  const ask = (name: string, key: string) => resolver.resolve(domain(name), key);
-  const recent = () => allAtOnce(resolver.recent(10, 3_600_000));
-  await Promise.all(few!.map(name => ask(name, 'key')));
-  for (let round = 0; round < 2; round++) await Promise.all(many!.map(name => ask(name, 'greedy')));
-  expect(recent()).toEqual(expect.arrayContaining(few!));
-  expect(recent()).toHaveLength(10);
-  // Also after they were renewed, whoever made that necessary.
-  time.now += 0.95 * HOUR;
-  const asked = resolver.counters.background;
-  for (const name of [...few!, ...many!]) resolver.peek(domain(name));
-  expect(resolver.counters.background).toBeGreaterThan(asked);
-  await expect.poll(() => resolver.health().inFlight).toBe(0);
-  expect(recent()).toEqual(expect.arrayContaining(few!));
-});
-
 describe('hot names never wait', () => {
   test('the answer is renewed in the background by a lookup in its last tenth', async () => {
     const { dns, resolver, time } = await resolving({ 'hot.com': zoneOf('hot.com') });
@@ -273,8 +253,6 @@ describe('memory', () => {
       exchanges: Array.from({ length: hosts }, (_, preference) => ({ host, preference })),
       stale: false,
     } satisfies Mail,
-    by: 0,
-    askedAt: 0,
     obtainedAt: 0,
     expiresAt: 0,
     lookAt: 0,
