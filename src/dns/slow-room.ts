@@ -4,10 +4,15 @@ import type { PlaceCaps } from './places.ts';
 
 export interface Slow {
   readonly zone: string;
-  readonly key: string;
+  /** Who waits for it: it is in the room as the first one's, then as the next one's. Who comes meanwhile is added. */
+  readonly keys: Set<string>;
   /** Called when another one gets its room: it is not waited for any longer. */
   giveUp(): void;
 }
+
+type IsMeant = (one: Slow) => boolean;
+
+const ownerOf = ({ keys }: Slow): string => keys.values().next().value ?? '';
 
 export class SlowRoom {
   readonly #caps: PlaceCaps;
@@ -29,44 +34,60 @@ export class SlowRoom {
    */
   enter(slow: Slow): void {
     this.#inside.add(slow);
-    const sameZone = (one: Slow) => one.zone === slow.zone;
-    const sameKey = (one: Slow) => one.key === slow.key;
-    if (this.#count(sameZone) > this.#caps.perZone) this.#dropOfLargest(sameZone);
-    else if (this.#count(sameKey) > this.#caps.perKey) this.#drop(sameKey);
-    else if (this.#inside.size > this.#caps.most) this.#dropOfLargest(() => true);
+    const changed = [slow];
+    // Each step takes a key from one of them: it ends, and costs no more than the lookups that brought these keys.
+    while (changed.length > 0) {
+      const isMeant = this.#tooMany(changed.at(-1)!);
+      const passed = isMeant && this.#dropOfLargest(isMeant);
+      if (passed) changed.push(passed);
+      else if (!isMeant) changed.pop();
+    }
   }
 
   leave(slow: Slow): void {
     this.#inside.delete(slow);
   }
 
+  /** Those of which one is too many, beside this one. */
+  #tooMany(slow: Slow): IsMeant | undefined {
+    const sameZone = (one: Slow) => one.zone === slow.zone;
+    const key = ownerOf(slow);
+    const sameKey = (one: Slow) => ownerOf(one) === key;
+    if (this.#count(sameZone) > this.#caps.perZone) return sameZone;
+    if (this.#count(sameKey) > this.#caps.perKey) return sameKey;
+    return this.#inside.size > this.#caps.most ? () => true : undefined;
+  }
+
   /** A look at all: there are a few hundred at most. */
-  #count(isMeant: (one: Slow) => boolean): number {
+  #count(isMeant: IsMeant): number {
     let count = 0;
     for (const one of this.#inside) if (isMeant(one)) count += 1;
     return count;
   }
 
-  #drop(isMeant: (one: Slow) => boolean): void {
+  /**
+   * The one that passes on, if others wait for it too. It is not given up for these: one key that asked for a name before
+   * others, and for 400 a second that nobody answers for, took its answer from all of them (2026-11-18).
+   */
+  #dropOfLargest(isMeant: IsMeant): Slow | undefined {
+    const largest = this.#largestKey(isMeant);
     for (const one of this.#inside) {
-      if (!isMeant(one)) continue;
+      if (ownerOf(one) !== largest || !isMeant(one)) continue;
+      one.keys.delete(largest);
+      if (one.keys.size > 0) return one;
       this.#inside.delete(one);
       one.giveUp();
-      return;
+      break;
     }
+    return undefined;
   }
 
-  #dropOfLargest(isMeant: (one: Slow) => boolean): void {
-    const largest = this.#largestKey(isMeant);
-    this.#drop(one => isMeant(one) && one.key === largest);
-  }
-
-  #largestKey(isMeant: (one: Slow) => boolean): string | undefined {
+  #largestKey(isMeant: IsMeant): string | undefined {
     const counts = new Map<string, number>();
     let largest: string | undefined;
     for (const one of this.#inside) {
       if (!isMeant(one)) continue;
-      const { key } = one;
+      const key = ownerOf(one);
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
       if (largest === undefined || count > (counts.get(largest) ?? 0)) largest = key;
