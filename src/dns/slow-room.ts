@@ -10,21 +10,21 @@ export interface Slow {
   giveUp(): void;
 }
 
-type IsMeant = (one: Slow) => boolean;
-
-const ownerOf = ({ keys }: Slow): string => keys.values().next().value ?? '';
+type Rows = Map<string, Set<Slow>>;
 
 export class SlowRoom {
   readonly #caps: PlaceCaps;
-  /** In the order of their coming. */
-  readonly #inside = new Set<Slow>();
+  /** Each in the order of their coming; by key in that of their becoming its own. */
+  readonly #byZone: Rows = new Map();
+  readonly #byKey: Rows = new Map();
+  #size = 0;
 
   constructor(caps: PlaceCaps) {
     this.#caps = caps;
   }
 
   get size(): number {
-    return this.#inside.size;
+    return this.#size;
   }
 
   /**
@@ -33,65 +33,73 @@ export class SlowRoom {
    * that asked for 26 names a second below a slow domain kept all others from an answer about it (2026-11-18).
    */
   enter(slow: Slow): void {
-    this.#inside.add(slow);
+    this.#size += 1;
+    add(this.#byZone, slow.zone, slow);
+    add(this.#byKey, ownerOf(slow), slow);
+    // Each step takes a key from one of them: it ends, and has no more of them than lookups brought keys.
     const changed = [slow];
-    // Each step takes a key from one of them: it ends, and costs no more than the lookups that brought these keys.
     while (changed.length > 0) {
-      const isMeant = this.#tooMany(changed.at(-1)!);
-      const passed = isMeant && this.#dropOfLargest(isMeant);
-      if (passed) changed.push(passed);
-      else if (!isMeant) changed.pop();
+      const one = this.#tooMany(changed.at(-1)!);
+      if (!one) changed.pop();
+      else if (this.#passOn(one)) changed.push(one);
     }
   }
 
   leave(slow: Slow): void {
-    this.#inside.delete(slow);
+    if (!this.#byZone.get(slow.zone)?.has(slow)) return;
+    this.#size -= 1;
+    remove(this.#byZone, slow.zone, slow);
+    remove(this.#byKey, ownerOf(slow), slow);
   }
 
-  /** Those of which one is too many, beside this one. */
-  #tooMany(slow: Slow): IsMeant | undefined {
-    const sameZone = (one: Slow) => one.zone === slow.zone;
-    const key = ownerOf(slow);
-    const sameKey = (one: Slow) => ownerOf(one) === key;
-    if (this.#count(sameZone) > this.#caps.perZone) return sameZone;
-    if (this.#count(sameKey) > this.#caps.perKey) return sameKey;
-    return this.#inside.size > this.#caps.most ? () => true : undefined;
-  }
-
-  /** A look at all: there are a few hundred at most. */
-  #count(isMeant: IsMeant): number {
-    let count = 0;
-    for (const one of this.#inside) if (isMeant(one)) count += 1;
-    return count;
+  /** Who has to make room where this one is. */
+  #tooMany({ zone, keys: [key = ''] }: Slow): Slow | undefined {
+    const ofZone = this.#byZone.get(zone);
+    if (ofZone && ofZone.size > this.#caps.perZone) {
+      const rows: Rows = new Map();
+      for (const one of ofZone) add(rows, ownerOf(one), one);
+      return firstOfLargest(rows);
+    }
+    const ofKey = this.#byKey.get(key);
+    if (ofKey && ofKey.size > this.#caps.perKey) return firstOf(ofKey);
+    return this.#size > this.#caps.most ? firstOfLargest(this.#byKey) : undefined;
   }
 
   /**
-   * The one that passes on, if others wait for it too. It is not given up for these: one key that asked for a name before
-   * others, and for 400 a second that nobody answers for, took its answer from all of them (2026-11-18).
+   * Whether others wait for it too: then it is theirs. One key that asked for a name before others, and for 400 a second
+   * that nobody answers for, took the answer from all of them (2026-11-18).
    */
-  #dropOfLargest(isMeant: IsMeant): Slow | undefined {
-    const largest = this.#largestKey(isMeant);
-    for (const one of this.#inside) {
-      if (ownerOf(one) !== largest || !isMeant(one)) continue;
-      one.keys.delete(largest);
-      if (one.keys.size > 0) return one;
-      this.#inside.delete(one);
-      one.giveUp();
-      break;
+  #passOn(slow: Slow): boolean {
+    const owner = ownerOf(slow);
+    if (slow.keys.size < 2) {
+      this.leave(slow);
+      slow.giveUp();
+      return false;
     }
-    return undefined;
+    remove(this.#byKey, owner, slow);
+    slow.keys.delete(owner);
+    add(this.#byKey, ownerOf(slow), slow);
+    return true;
   }
+}
 
-  #largestKey(isMeant: IsMeant): string | undefined {
-    const counts = new Map<string, number>();
-    let largest: string | undefined;
-    for (const one of this.#inside) {
-      if (!isMeant(one)) continue;
-      const key = ownerOf(one);
-      const count = (counts.get(key) ?? 0) + 1;
-      counts.set(key, count);
-      if (largest === undefined || count > (counts.get(largest) ?? 0)) largest = key;
-    }
-    return largest;
-  }
+const ownerOf = ({ keys: [owner = ''] }: Slow): string => owner;
+
+const firstOf = ([first]: ReadonlySet<Slow>): Slow | undefined => first;
+
+function firstOfLargest(rows: Rows): Slow | undefined {
+  let largest: ReadonlySet<Slow> = new Set();
+  for (const row of rows.values()) if (row.size > largest.size) largest = row;
+  return firstOf(largest);
+}
+
+function add(rows: Rows, name: string, slow: Slow): void {
+  const row = rows.get(name) ?? new Set();
+  rows.set(name, row.add(slow));
+}
+
+function remove(rows: Rows, name: string, slow: Slow): void {
+  const row = rows.get(name);
+  row?.delete(slow);
+  if (row?.size === 0) rows.delete(name);
 }
