@@ -232,6 +232,25 @@ describe('a host whose address takes longer than a lookup', () => {
   });
 });
 
+describe('a company whose hosts take their time to be found', () => {
+  const NOBODY = '5.61.7.7';
+  it('stays one though a key that asks for it first has others of its hosts asked for, so that none is waited for', async () => {
+    const fault = { slow: 900 };
+    dns.zones.set('mx.firm.com', { records: [a('mx.firm.com', NOBODY)], fault });
+    point('firm.com', 'mx.firm.com');
+    await world.judge('firm.com', 'greedy');
+    for (let at = 0; at < 24; at++) {
+      dns.zones.set(`r${at}.firm.com`, { rcode: 'NXDOMAIN', fault });
+      point(`f${at}.com`, `r${at}.firm.com`);
+      await world.judge(`f${at}.com`, 'greedy');
+    }
+    await world.learn.settle();
+    expect(dns.asked('mx.firm.com', 'A')).toBe(1);
+    for (let look = 0; look < 2; look++)
+      expect(await again('firm.com')).toMatchObject({ riskScore: 15, isCorporateEmail: true });
+  });
+});
+
 describe('a host whose addresses nobody can ask for', () => {
   it('makes no company of whoever is received there, whatever stands behind it', async () => {
     fail('mx.evil.com');

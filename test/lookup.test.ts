@@ -303,6 +303,16 @@ describe('an unlisted name is judged by its mail', () => {
       [40, 'safe', false, false, null],
     ],
     [
+      'acme-beside.com',
+      { ...mail('mx', 'nope.mail.protection.outlook.com'), cut: 'beside' },
+      [20, 'safe', false, false, 'Microsoft 365'],
+    ],
+    [
+      'acme-own-beside.com',
+      { ...mail('mx', 'mx.acme-own-beside.com'), cut: 'beside' },
+      [15, 'safe', false, true, 'Self-hosted'],
+    ],
+    [
       'fresh-temp-mail-many.com',
       { ...mail('mx', 'aspmx.l.google.com', 'mx.generator.email'), cut: true },
       [60, 'disposable', false, false, 'generator.email'],

@@ -26,8 +26,11 @@ export interface Mail {
   readonly state: MailState;
   /** Valid exchanges only, lowest preference first; empty unless the state is `mx`. */
   readonly exchanges: readonly Exchange[];
-  /** There were more than are read, and any of those may be where the mail goes: who receives it is not known. */
-  readonly cut?: true;
+  /**
+   * There are others that are not read, and any of those may be where the mail goes: who receives it is not known. `beside`:
+   * none of them is tried before those that are.
+   */
+  readonly cut?: true | 'beside';
   /** True when this is an older answer, served because asking again failed (RFC 8767). */
   readonly stale: boolean;
 }

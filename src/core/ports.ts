@@ -15,7 +15,7 @@ import type { Flag, Ranked } from './ranking.ts';
 import type { Restored } from './restored.ts';
 import type { ServerSign } from './server.ts';
 import type { TrafficSlot } from './traffic.ts';
-import type { WhereaboutsStore } from './whereabouts.ts';
+import type { HostAddresses, Unheard, WhereaboutsStore } from './whereabouts.ts';
 
 /** Milliseconds since the epoch. Time is a parameter everywhere below the composition root. */
 export type Clock = () => number;
@@ -51,22 +51,14 @@ export interface Resolver {
   isSilent(domain: Domain): boolean;
   /** Asks in the background, so that a later lookup finds it; drops the question when a cap of the key or of all is reached. */
   prefetch(domain: Domain, keyId: string): void;
-  /** The public addresses of a mail host, asked in the background; undefined when nobody answers, or it was given up. */
-  addressesOf(host: string, giveUp?: AbortSignal): Promise<HostAddresses | 'distrusted' | undefined>;
+  /** The public addresses of a mail host, asked in the background; undefined when nobody answers. */
+  addressesOf(host: string, giveUp?: AbortSignal): Promise<HostAddresses | Unheard | undefined>;
   /** Whether addresses that came at a moment, by the process's own time, may be lies of a server. */
   isDoubted(at: number): boolean;
   /** How much of what is asked at a time it has sockets for; all where left out. */
   readonly share?: number;
   health(): ResolverHealth;
   close(): Promise<void>;
-}
-
-export interface HostAddresses {
-  readonly addresses: readonly string[];
-  /** False where those of IPv4 could not be had: there may be more. */
-  readonly isWhole: boolean;
-  /** For how many seconds they may be kept, by their owner's word. */
-  readonly ttl: number;
 }
 
 /** One call that wants to be counted: which key, on which day, within which monthly quota (null: unlimited). */

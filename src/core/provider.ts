@@ -85,8 +85,8 @@ export class Providers {
     const receiving = matched.filter(one => !isParked(one) && !takesNoMail(one.host, one.provider));
     // Of what is not read or looked at only that a disposable host is among the others can be said.
     const unknown = matched.filter(({ provider }) => !provider).length;
-    if (mail.cut || unknown > LEARNING.mostDeciding) return byDisposable(receiving);
-    if (receiving.length > 0) return byDisposable(receiving) ?? name(receiving);
+    if (mail.cut === true || unknown > LEARNING.mostDeciding) return byDisposable(receiving);
+    if (receiving.length > 0) return byDisposable(receiving) ?? name(receiving, mail.cut === 'beside');
     const parked = matched.find(isParked);
     return parked ? named(parked, hostsOf(matched)) : thirdParty(matched[0]!, matched);
   }
@@ -102,7 +102,7 @@ function byDisposable(exchanges: readonly Matched[]): Receiver | undefined {
   return isDisposable ? receiver : { ...receiver, kind: 'partly_disposable' };
 }
 
-function name(exchanges: readonly Matched[]): Receiver {
+function name(exchanges: readonly Matched[], haveOthers: boolean): Receiver {
   const best = bestOf(exchanges);
   if (best.own)
     return {
@@ -118,15 +118,21 @@ function name(exchanges: readonly Matched[]): Receiver {
       : undefined;
   const who = gateway ?? best;
   const same = exchanges.filter(({ provider }) => provider?.label === who.provider?.label);
-  return behindPlatform(who, exchanges) ?? named(who, hostsOf(same));
+  return behindPlatform(who, exchanges, haveOthers) ?? named(who, hostsOf(same));
 }
 
 /**
  * A name below a platform that does not exist costs nothing, and senders go on to the next exchange (RFC 5321 5.1). Nobody
  * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives.
  */
-function behindPlatform({ provider }: Matched, exchanges: readonly Matched[]): Receiver | undefined {
+function behindPlatform(
+  { provider }: Matched,
+  exchanges: readonly Matched[],
+  haveOthers: boolean,
+): Receiver | undefined {
   if (!provider || !isPlatform(provider)) return undefined;
+  // Those that are not read are nobody's whom the table knows.
+  if (haveOthers) return { kind: 'third_party', label: provider.label, hosts: hostsOf(exchanges) };
   const others = exchanges.filter(exchange => !exchange.own && !COMPANIONS.has(exchange.provider?.class));
   if (others.length === 0) return undefined;
   const kind = others.some(({ provider: known }) => !known) ? 'third_party' : others[0]!.provider!.class;

@@ -187,7 +187,7 @@ function byMailConfiguration(evidence: Evidence): Found[] {
   if (learned?.isBehind) return [['mail_unknown', `${learnedDetail(learned)}, behind others`]];
   const receiver = receiverOf(evidence);
   if (!receiver && mail.exchanges.length > 0)
-    return [['mail_unknown', 'more mail exchangers than are looked at']];
+    return [['mail_unknown', 'there are mail exchangers that are not looked at']];
   if (!receiver) return [['mail_unknown', 'who receives the mail is not known']];
   const detail = receivedBy(receiver);
   if (evidence.free && CONSUMER_WHEN_FREE.has(receiver.kind)) return [['consumer_webmail', detail]];

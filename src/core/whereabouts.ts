@@ -2,6 +2,17 @@
 
 import type { Steps } from './steps.ts';
 
+/** Why it says nothing of a host that there is no answer: nobody is believed, or it was not waited for. */
+export type Unheard = 'distrusted' | 'given_up';
+
+export interface HostAddresses {
+  readonly addresses: readonly string[];
+  /** False where those of IPv4 could not be had: there may be more. */
+  readonly isWhole: boolean;
+  /** For how many seconds they may be kept, by their owner's word. */
+  readonly ttl: number;
+}
+
 /** The addresses of mail hosts as far as they are known. No caller ever waits for one. */
 export interface AddressBook {
   /** IPv4 first. Empty where there are none, one more than are looked at where there are many; undefined if unknown. */
@@ -12,7 +23,7 @@ export interface AddressBook {
   age(host: string): number | undefined;
   /** The hosts below the same registrable domain that had addresses when they were asked last, a few of them. */
   beside(host: string): readonly string[];
-  /** Asked for, and nobody has answered so far. */
+  /** Asked for, and nobody has answered so far. One that was not waited for is not known to be silent. */
   isSilent(host: string): boolean;
   /** Not known yet, or so old that it is to be asked again. */
   isDue(host: string): boolean;
@@ -24,8 +35,9 @@ export interface AddressBook {
    */
   recall(host: string, addresses: readonly string[], agoMs: number): void;
   /**
-   * Hands the addresses over, at once or when they are known. Who waits for whom goes round robin over `by`, and when
-   * too many wait the one with the longest row loses its last question. `anew`: what is to be asked again is not handed
+   * Hands the addresses over, at once or when they are known; none where nobody answers, and nothing where nobody was
+   * heard. Who waits for whom goes round robin over `by`, and when too many wait the one with the longest row loses its
+   * last question. `anew`: what is to be asked again is not handed
    * over before it was.
    */
   want(host: string, by: string, take: (addresses: readonly string[]) => void, anew?: 'anew'): void;

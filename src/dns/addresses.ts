@@ -4,14 +4,13 @@ import { registrableDomain } from '../core/domain.ts';
 import { FairCache } from '../core/fair-cache.ts';
 import { LEARNING } from '../core/guest.ts';
 import { lru } from '../core/lru.ts';
-import type { HostAddresses, Resolver, Ticks } from '../core/ports.ts';
+import type { Resolver, Ticks } from '../core/ports.ts';
 import { STEP, type Steps } from '../core/steps.ts';
-import type { AddressBook } from '../core/whereabouts.ts';
+import type { AddressBook, HostAddresses } from '../core/whereabouts.ts';
 import { startDeadline } from './deadline.ts';
 import { type PlaceCaps, partOf } from './places.ts';
 import { type Slow, SlowRoom } from './slow-room.ts';
-
-type Take = (addresses: readonly string[]) => void;
+import { type Take, type Wanted, WantedHosts } from './wanted.ts';
 
 const HOUR_MS = 3_600_000;
 /** Less than a day, so that what is met every day is always asked before anybody wants it. */
@@ -28,10 +27,6 @@ const MOST_HELD = 10_000;
 /** Of so many domains so many hosts are found beside each other, those that were asked for last. */
 const MOST_DOMAINS = 5_000;
 const MOST_BESIDE = 8;
-/** Hosts that wait for their turn. */
-const MOST_WAITING = 2_000;
-/** Of one host, as many guests as are kept of it. */
-const MOST_TAKERS = LEARNING.mostGuests;
 /** That may still be answered soon. */
 const AT_ONCE = 8;
 const SOON_ANSWERED_MS = 150;
@@ -47,8 +42,10 @@ function byVersion(a: string, b: string): number {
 
 /** Age alone takes nothing away: an answer must not change because nobody asked for a while. */
 interface Known {
-  /** Undefined where nobody could be asked so far. */
+  /** Undefined where nobody could be asked so far, or nobody has answered. */
   readonly addresses: readonly string[] | undefined;
+  /** Nobody has answered: not where it was given up, which whoever wants many others can have happen to any host. */
+  readonly isSilent?: boolean;
   readonly answeredAt: number;
   readonly askAgainAt: number;
   /** The last answer was that there are none: these are those of the one before. */
@@ -60,9 +57,7 @@ export class Addresses implements AddressBook {
   readonly #ticks: Ticks;
   readonly #known = new FairCache<Known>(MOST_KEPT, HELD);
   readonly #below = lru<readonly string[]>(MOST_DOMAINS);
-  readonly #waiting = new Map<string, Take[]>();
-  /** By who wants them, in the order of their turns. */
-  readonly #rows = new Map<string, string[]>();
+  readonly #wanted = new WantedHosts();
   readonly #asking = new Set<Promise<void>>();
   readonly #atOnce: number;
   readonly #slow: SlowRoom;
@@ -109,8 +104,7 @@ export class Addresses implements AddressBook {
   }
 
   isSilent(host: string): boolean {
-    const known = this.#entry(host);
-    return known !== undefined && known.addresses === undefined;
+    return this.#entry(host)?.isSilent === true;
   }
 
   isDue(host: string): boolean {
@@ -145,20 +139,10 @@ export class Addresses implements AddressBook {
     if (known) take(known);
     if (!this.isDue(host)) {
       // Nobody answered a moment ago: as little is known as where nobody answers now.
-      if (!known) take([]);
+      if (this.isSilent(host)) take([]);
       return;
     }
-    const takes = known ? [] : [take];
-    const takers = this.#waiting.get(host);
-    if (takers) {
-      if (takers.length < MOST_TAKERS) takers.push(...takes);
-      return;
-    }
-    const row = this.#rows.get(by) ?? [];
-    if (this.#waiting.size >= MOST_WAITING && !this.#makeRoom(row.length)) return;
-    this.#waiting.set(host, takes);
-    row.push(host);
-    this.#rows.set(by, row);
+    this.#wanted.want(host, by, known ? [] : [take]);
     this.#askOn();
   }
 
@@ -166,28 +150,9 @@ export class Addresses implements AddressBook {
     while (this.#asking.size > 0) await Promise.all(this.#asking);
   }
 
-  /** Takes the last host out of the longest row, where that is longer than the row of whoever comes. */
-  #makeRoom(length: number): boolean {
-    let longest: string[] = [];
-    for (const row of this.#rows.values()) if (row.length > longest.length) longest = row;
-    if (longest.length <= length) return false;
-    this.#waiting.delete(longest.pop()!);
-    return true;
-  }
-
-  #next(): readonly [host: string, by: string] | undefined {
-    for (const [by, row] of this.#rows) {
-      const host = row.shift();
-      this.#rows.delete(by);
-      if (row.length > 0) this.#rows.set(by, row);
-      if (host !== undefined) return [host, by];
-    }
-    return undefined;
-  }
-
   #askOn(): void {
     while (this.#asking.size - this.#slow.size < this.#atOnce) {
-      const next = this.#next();
+      const next = this.#wanted.next();
       if (!next) return;
       const asking = this.#ask(...next).finally(() => {
         this.#asking.delete(asking);
@@ -197,12 +162,11 @@ export class Addresses implements AddressBook {
     }
   }
 
-  async #ask(host: string, by: string): Promise<void> {
+  async #ask(host: string, { keys, takers }: Wanted): Promise<void> {
+    const [by] = keys;
     const patience = new AbortController();
-    const slow: Slow = {
-      ...{ zone: registrableDomain(host) ?? host, key: by },
-      giveUp: () => patience.abort(),
-    };
+    const zone = registrableDomain(host) ?? host;
+    const slow: Slow = { zone, keys, giveUp: () => patience.abort() };
     const soon = startDeadline(this.#soonMs, () => {
       this.#slow.enter(slow);
       this.#askOn();
@@ -210,15 +174,15 @@ export class Addresses implements AddressBook {
     const told = await this.#resolver.addressesOf(host, patience.signal);
     soon.cancel();
     this.#slow.leave(slow);
-    const found = told === 'distrusted' ? undefined : told;
-    const known = found ? this.#answered(host, found) : this.#asBefore(host);
+    const found = typeof told === 'object' ? told : undefined;
+    const known = found ? this.#answered(host, found) : this.#asBefore(host, told === undefined);
     // That no server is believed says nothing of a host.
     if (known.addresses || told !== 'distrusted')
-      this.#known.set(host, known, this.#held.has(host) ? HELD : by);
+      this.#known.set(host, known, this.#held.has(host) ? HELD : by!);
     if (found && found.addresses.length > 0) this.#standBeside(host);
-    const takers = this.#waiting.get(host) ?? [];
-    this.#waiting.delete(host);
-    for (const take of takers) take(known.addresses ?? []);
+    this.#wanted.done(host);
+    // Of one that nobody was heard about it is not said that it is nowhere: the next behind it would be blamed.
+    if (known.addresses || known.isSilent) for (const take of takers) take(known.addresses ?? []);
   }
 
   #standBeside(host: string): void {
@@ -244,12 +208,15 @@ export class Addresses implements AddressBook {
   }
 
   /** What was known, for as long as that counts, to be asked for again soon. */
-  #asBefore(host: string): Known {
+  #asBefore(host: string, isSilent = false): Known {
     const now = this.#ticks();
     const before = this.#entry(host);
     const isUsable = before !== undefined && now - before.answeredAt < STALE_MS;
     const addresses = isUsable ? before.addresses : undefined;
-    const isDenied = isUsable && before.isDenied === true;
-    return { addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + SOON_MS, isDenied };
+    return {
+      ...{ addresses, answeredAt: before?.answeredAt ?? now, askAgainAt: now + SOON_MS },
+      isDenied: isUsable && before.isDenied === true,
+      isSilent: !addresses && (isSilent || before?.isSilent === true),
+    };
   }
 }

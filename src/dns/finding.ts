@@ -95,7 +95,8 @@ export function mailFromMx(mx: Found, limits: TtlLimits): Finding | undefined {
   }
   const ttl = clamp(mx.ttl, limits.positive);
   const exchanges = exchangesOf(mx.records);
-  if (exchanges.length > 0) return { mail: mailOf(exchanges, mx.all), ttl };
+  if (exchanges.length > 0)
+    return { mail: mailOf(exchanges, mx.all ? cutOf(mx.records, exchanges) : true), ttl };
   if (!mx.all) return UNKNOWN;
   // RFC 7505: a null MX stands alone; among others it is one more exchange that is no host name.
   const isNull = mx.records.every(record => record.type === 'MX' && record.data.exchange === '.');
@@ -170,9 +171,23 @@ function exchangesOf(records: readonly Answer[]): readonly Exchange[] {
   return Object.freeze(sorted);
 }
 
-export function mailOf(exchanges: readonly Exchange[], areAll: boolean): Mail {
+/**
+ * Some senders take for a host what is none by the rules (Postfix an address, and many a hyphen at a label's end): a name
+ * of Google's behind one made a company of whoever receives there (2026-11-18). At the root (RFC 7505, among others) and
+ * at special-use names nobody does.
+ */
+function cutOf(records: readonly Answer[], exchanges: readonly Exchange[]): Mail['cut'] {
+  const left = records.filter((record): record is MxAnswer => {
+    const host = record.type === 'MX' ? hostOf(record) : '.';
+    return host !== '.' && !isHostName(host) && !isSpecialUse(host);
+  });
+  if (left.length === 0) return undefined;
+  return left.some(({ data }) => (data.preference ?? 0) < exchanges[0]!.preference) || 'beside';
+}
+
+export function mailOf(exchanges: readonly Exchange[], cut: Mail['cut']): Mail {
   const mail = { state: 'mx', exchanges, stale: false } as const;
-  return Object.freeze(areAll ? mail : { ...mail, cut: true });
+  return Object.freeze(cut ? { ...mail, cut } : mail);
 }
 
 type Bare = 'null_mx' | 'implicit_mx' | 'no_mail' | 'nxdomain';

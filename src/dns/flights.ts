@@ -45,6 +45,8 @@ interface Room {
 
 interface Flight {
   readonly mail: Promise<Mail>;
+  /** Who waits for it. */
+  readonly keys: Set<string>;
   cancel(): void;
 }
 
@@ -81,7 +83,9 @@ export class Flights {
 
   /** What others have begun: the flight of this name, or this key's wait for a place for it. */
   joined(name: string, key: string): Promise<Mail | undefined> | undefined {
-    return this.#running.get(name)?.mail ?? this.#tickets.get(name)?.find(one => one.key === key)?.mail;
+    const flight = this.#running.get(name);
+    flight?.keys.add(key);
+    return flight?.mail ?? this.#tickets.get(name)?.find(one => one.key === key)?.mail;
   }
 
   /** Asks now, or as soon as there is a place; undefined when none came within the budget. */
@@ -98,7 +102,9 @@ export class Flights {
 
   /** Never waits, and never takes the place of a caller. */
   askInBackground(name: string, zone: string, key: string): 'begun' | 'running' | 'full' {
-    if (this.#running.has(name)) return 'running';
+    const flight = this.#running.get(name);
+    flight?.keys.add(key);
+    if (flight) return 'running';
     if (this.#isClosed || !this.#background.places.take(zone, key)) return 'full';
     void this.#start(this.#background, name, zone, key, performance.now() + this.#caps.budgetMs);
     return 'begun';
@@ -139,15 +145,16 @@ export class Flights {
 
   /** In a place that was taken. */
   #start({ places, slow }: Room, name: string, zone: string, key: string, until: number): Promise<Mail> {
+    const keys = new Set([key, ...(this.#tickets.get(name) ?? []).map(ticket => ticket.key)]);
     const inquiry = this.#begin(name, until);
-    const flight: Slow = { zone, key, giveUp: inquiry.cancel };
+    const flight: Slow = { zone, keys, giveUp: inquiry.cancel };
     let isSlow = false;
     const soon = startDeadline(this.#caps.soonMs, () => {
       isSlow = true;
       places.leave(zone, key);
       slow.enter(flight);
     });
-    return this.#follow(name, inquiry, () => {
+    return this.#follow(name, inquiry, keys, () => {
       soon.cancel();
       if (isSlow) slow.leave(flight);
       else places.leave(zone, key);
@@ -168,12 +175,17 @@ export class Flights {
     return inquiry;
   }
 
-  #follow(name: string, { result, cancel }: Inquiry<Mail>, land: () => void): Promise<Mail> {
+  #follow(
+    name: string,
+    { result, cancel }: Inquiry<Mail>,
+    keys: Set<string>,
+    land: () => void,
+  ): Promise<Mail> {
     const mail = result.finally(() => {
       this.#running.delete(name);
       land();
     });
-    this.#running.set(name, { mail, cancel });
+    this.#running.set(name, { mail, keys, cancel });
     return mail;
   }
 }

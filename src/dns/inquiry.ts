@@ -1,6 +1,6 @@
 /** Asks what is needed to know who receives one name's mail (RFC 5321 5.1): MX, and where there is none, A and AAAA. */
 
-import type { HostAddresses } from '../core/ports.ts';
+import type { HostAddresses, Unheard } from '../core/whereabouts.ts';
 import type { Answered, Asking } from './ask.ts';
 import {
   type Finding,
@@ -48,12 +48,15 @@ export function inquire(put: Put, name: string, budgetMs: number, limits: TtlLim
   });
 }
 
-/** The public addresses of a host; undefined when asking failed, though it says nothing of the host that nobody is believed. */
+/**
+ * The public addresses of a host; undefined when asking failed. That nobody is believed says nothing of the host, nor that it
+ * was given up, or that there was no socket to ask from.
+ */
 export function inquireAddresses(
   put: Put,
   host: string,
   budgetMs: number,
-): Inquiry<HostAddresses | 'distrusted' | undefined> {
+): Inquiry<HostAddresses | Unheard | undefined> {
   const questions = new Questions(put);
   return questions.asked(async () => {
     const askings = VERSIONS.map(type => questions.put(host, type, budgetMs));
@@ -61,7 +64,7 @@ export function inquireAddresses(
     const found = answers.map(foundIn);
     const addresses = found.flatMap(publicAddresses);
     if (addresses.length === 0 && found.includes(undefined))
-      return answers.some(isDistrusted) ? 'distrusted' : undefined;
+      return answers.some(isDistrusted) ? 'distrusted' : answers.some(isUnheard) ? 'given_up' : undefined;
     const ttl = Math.min(...found.map(one => (one?.kind === 'records' ? one.ttl : Number.POSITIVE_INFINITY)));
     return { addresses, isWhole: found[0] !== undefined, ttl: addresses.length > 0 ? ttl : 0 };
   });

@@ -3,23 +3,27 @@
 import type { Exchange, Mail } from '../core/mail.ts';
 import { mailOf } from './finding.ts';
 
-/** How the text ends where there were more exchanges. */
+/** How the text ends where there are others that were not read. */
 const CUT = '\n';
+const CUT_BESIDE = '\n\n';
 
 /** Answers without exchanges are few objects, shared by all names, and stay what they are. */
 export function packMail(mail: Mail): string | Mail {
   if (mail.exchanges.length === 0) return mail;
   const lines = mail.exchanges.map(({ host, preference }) => `${preference} ${host}`).join('\n');
-  return mail.cut ? lines + CUT : lines;
+  if (!mail.cut) return lines;
+  return lines + (mail.cut === 'beside' ? CUT_BESIDE : CUT);
 }
 
 export function unpackMail(packed: string | Mail): Mail {
   if (typeof packed !== 'string') return packed;
-  const areAll = !packed.endsWith(CUT);
-  const lines = areAll ? packed : packed.slice(0, -CUT.length);
-  const exchanges = lines.split('\n').map((line): Exchange => {
-    const space = line.indexOf(' ');
-    return Object.freeze({ host: line.slice(space + 1), preference: Number(line.slice(0, space)) });
-  });
-  return mailOf(Object.freeze(exchanges), areAll);
+  const cut = packed.endsWith(CUT_BESIDE) ? 'beside' : packed.endsWith(CUT) || undefined;
+  const exchanges = packed
+    .trimEnd()
+    .split('\n')
+    .map((line): Exchange => {
+      const space = line.indexOf(' ');
+      return Object.freeze({ host: line.slice(space + 1), preference: Number(line.slice(0, space)) });
+    });
+  return mailOf(Object.freeze(exchanges), cut);
 }

@@ -2,8 +2,9 @@
 
 import { type Domain, isHostName, registrableDomain } from '../core/domain.ts';
 import { MAIL_NOT_ASKED, MAIL_UNKNOWN, type Mail } from '../core/mail.ts';
-import type { HostAddresses, Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
+import type { Resolver, ResolverHealth, Ticks } from '../core/ports.ts';
 import { isSpecialUse } from '../core/special-use.ts';
+import type { HostAddresses, Unheard } from '../core/whereabouts.ts';
 import { type Answered, ask } from './ask.ts';
 import { type DnsCounters, newCounters, type QuestionOutcome } from './counters.ts';
 import { type TtlLimits, UNHEARD, UNKNOWN } from './finding.ts';
@@ -86,7 +87,7 @@ class CachingResolver implements DnsResolver {
   readonly #servers: Servers;
   readonly #memory: Memory;
   readonly #flights: Flights;
-  readonly #addressing = new Map<string, Inquiry<HostAddresses | 'distrusted' | undefined>>();
+  readonly #addressing = new Map<string, Inquiry<HostAddresses | Unheard | undefined>>();
   #isClosed = false;
 
   constructor(options: ResolverOptions) {
@@ -143,7 +144,7 @@ class CachingResolver implements DnsResolver {
   async addressesOf(host: string, giveUp?: AbortSignal): ReturnType<Resolver['addressesOf']> {
     const running = this.#addressing.get(host);
     if (running) return running.result;
-    if (this.#isClosed || this.#addressing.size >= this.#caps.addressesInFlight) return undefined;
+    if (this.#isClosed || this.#addressing.size >= this.#caps.addressesInFlight) return 'given_up';
     if (!isHostName(host) || isSpecialUse(host)) return undefined;
     const inquiry = inquireAddresses(this.#put, host, this.#caps.addressesMs);
     this.#addressing.set(host, inquiry);

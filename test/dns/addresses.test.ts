@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { HostAddresses } from '../../src/core/ports.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
+import type { HostAddresses, Unheard } from '../../src/core/whereabouts.ts';
 import { Addresses } from '../../src/dns/addresses.ts';
 
 /** In seconds. */
@@ -50,12 +50,30 @@ test('where too many wait, the key that has most of them gives up its last ones'
   for (const host of hostsOf('greedy', 5_000)) book.want(host, 'greedy', () => {});
   const taken: string[] = [];
   for (const host of hostsOf('modest', 1_500)) book.want(host, 'modest', () => taken.push(host));
-  while (asked.length < 2_000) await answerOne();
+  // Eight of the first were under way already.
+  while (asked.length < 2_000 + AT_ONCE) await answerOne();
   for (let rest = 0; rest < AT_ONCE; rest++) await answerOne();
   await book.settle();
-  // What waits is in two rows of the same length; eight of the first were under way already.
-  expect(asked.filter(host => host.includes('modest')).length).toBe(1_000 - AT_ONCE / 2);
-  expect(taken.length).toBe(1_000 - AT_ONCE / 2);
+  // What waits is in two rows of the same length.
+  expect(asked.filter(host => host.includes('modest')).length).toBe(1_000);
+  expect(taken.length).toBe(1_000);
+});
+
+test("who wants a host that stands in another key's long row does not wait in that row, nor lose it with that row's end", async () => {
+  const { asked, book, answerOne } = slow();
+  const hosts = hostsOf('greedy', 2_000 + AT_ONCE);
+  for (const host of hosts) book.want(host, 'greedy', () => {});
+  const got: string[] = [];
+  // The last ones that fit: they are the first to go where others come.
+  const wanted = hosts.slice(-3);
+  for (const host of wanted) book.want(host, 'modest', () => got.push(host));
+  for (const host of hostsOf('other', 500)) book.want(host, 'other', () => {});
+  for (let answer = 0; answer < 9 + AT_ONCE; answer++) await answerOne();
+  expect([got, asked.length]).toEqual([wanted, 9 + 2 * AT_ONCE]);
+  while (asked.length < 2_000 + AT_ONCE) await answerOne();
+  for (let rest = 0; rest < AT_ONCE; rest++) await answerOne();
+  await book.settle();
+  expect(new Set(asked).size).toBe(asked.length);
 });
 
 test('addresses that are known are handed over at once, and one question serves all who want them', async () => {
@@ -74,18 +92,20 @@ test.each([1, 1 / 8])(
     const running = new Set<string>();
     let most = 0;
     const addressesOf = (host: string, giveUp?: AbortSignal) =>
-      new Promise<HostAddresses | undefined>(resolve => {
+      new Promise<HostAddresses | Unheard>(resolve => {
         if (!host.includes('silent')) return resolve({ addresses: ['5.6.7.8'], isWhole: true, ttl: DAY });
         running.add(host);
         most = Math.max(most, running.size);
         giveUp?.addEventListener('abort', () => {
           running.delete(host);
-          resolve(undefined);
+          resolve('given_up');
         });
       });
     const book = new Addresses({ addressesOf, isDoubted, share }, undefined, 10);
     const known = (host: string, by: string) => new Promise(resolve => book.want(host, by, resolve));
     book.want('mx.first-silent.net', 'patient', () => {});
+    // Who waits for a host that a key with many wants too has it, for as long as it takes.
+    for (const by of ['greedy', 'fellow']) book.want('mx.joint-silent.net', by, () => {});
     for (let at = 0; at < 400; at++) book.want(`mx.silent${at}.net`, 'greedy', () => {});
     for (let at = 0; at < 60; at++) book.want(`mx${at}.silent.net`, `key${at}`, () => {});
     // In two turns, though hundreds wait that take ten milliseconds each.
@@ -96,7 +116,9 @@ test.each([1, 1 / 8])(
     expect(most).toBeLessThanOrEqual((AT_ONCE + 64) * share);
     expect([...running].filter(host => host.endsWith('.silent.net')).length).toBeLessThanOrEqual(16 * share);
     // Whoever has few is waited for.
-    expect([running.has('mx.first-silent.net'), book.isSilent('mx.silent0.net')]).toEqual([true, true]);
+    expect(['first', 'joint'].map(one => running.has(`mx.${one}-silent.net`))).toEqual([true, true]);
+    // That one was given up says nothing of it, and it is not asked again at once.
+    expect([book.isSilent('mx.silent0.net'), book.isDue('mx.silent0.net')]).toEqual([false, false]);
   },
 );
 
@@ -106,7 +128,7 @@ const HOUR_MS = 3_600_000;
 function prompt() {
   const time = { now: 0 };
   const asked: string[] = [];
-  const answer = { now: ['93.184.215.1'] as string[] | 'distrusted' | undefined, isWhole: true, ttl: DAY };
+  const answer = { now: ['93.184.215.1'] as string[] | Unheard | undefined, isWhole: true, ttl: DAY };
   const addressesOf = async (host: string) => {
     asked.push(host);
     const { now, ...rest } = answer;
@@ -312,8 +334,42 @@ test('that no server is believed says nothing of a host', async () => {
   answer.now = 'distrusted';
   time.now = 21 * HOUR_MS;
   for (const host of ['mx.example.net', 'mx.new.net']) await want(host);
-  expect([book.isSilent('mx.new.net'), book.isDue('mx.new.net'), asked.length]).toEqual([false, true, 3]);
+  book.want('mx.new.net', 'key', () => expect.fail('nobody knows that there are none'));
+  await book.settle();
+  expect([book.isSilent('mx.new.net'), book.isDue('mx.new.net'), asked.length]).toEqual([false, true, 4]);
   expect([book.known('mx.example.net'), book.isDue('mx.example.net')]).toEqual([['93.184.215.1'], false]);
+});
+
+test('a host that was given up is as unknown as before, or as silent, and what was known counts for three days', async () => {
+  const { time, asked, answer, book, want } = prompt();
+  await want('mx.example.net');
+  answer.now = undefined;
+  await want('mx.silent.net');
+  const got: string[] = [];
+  const all = () =>
+    Promise.all(
+      ['mx.example.net', 'mx.silent.net', 'mx.new.net'].map(host => {
+        book.want(host, 'key', found => got.push(`${host} ${found}`));
+        return book.settle();
+      }),
+    );
+  answer.now = 'given_up';
+  time.now = 21 * HOUR_MS;
+  await all();
+  expect(asked.length).toBe(5);
+  // Ten minutes later, and not at once.
+  await all();
+  expect(asked.length).toBe(5);
+  const told = ['mx.example.net 93.184.215.1', 'mx.silent.net '];
+  expect(got.sort()).toEqual([told[0], ...told, told[1]].sort());
+  expect(['mx.silent.net', 'mx.new.net'].map(host => book.isSilent(host))).toEqual([true, false]);
+  time.now = 73 * HOUR_MS;
+  await all();
+  expect([book.known('mx.example.net'), book.isSilent('mx.example.net'), asked.length]).toEqual([
+    undefined,
+    false,
+    8,
+  ]);
 });
 
 test('what came while a server lied is not known any more, nor that nobody answered', async () => {

@@ -87,6 +87,42 @@ test('where the slow room is full, the longest there is not waited for any longe
   expect(cancelled).toEqual(['a.com']);
 });
 
+const MANY = { most: 9, perZone: 9, perKey: 9 };
+/** One slow name of each key. */
+const SLOW = { places: MANY, background: MANY, slow: { ...MANY, perKey: 1 }, soonMs: 20 };
+
+test('a slow name that another key asks for too goes on as the name of that one when the first has too many', async () => {
+  const { open, cancelled, ask } = flying(SLOW);
+  const mails = [ask('name.com', 'a'), ask('name.com', 'b')];
+  await after(20);
+  void ask('more.com', 'a');
+  await after(20);
+  expect(cancelled).toEqual([]);
+  open.get('name.com')!.land(MAIL);
+  expect(await Promise.all(mails)).toEqual([MAIL, MAIL]);
+});
+
+test('so it does where the other key waited for a place to ask it from', async () => {
+  const { open, cancelled, ask } = flying({ ...SLOW, places: ONE });
+  void ask('first.com', 'c');
+  const mails = [ask('name.com', 'a'), ask('name.com', 'b')];
+  open.get('first.com')!.land(MAIL);
+  await after(20);
+  void ask('more.com', 'a');
+  await after(20);
+  expect(cancelled).toEqual([]);
+  open.get('name.com')!.land(MAIL);
+  expect(await Promise.all(mails)).toEqual([MAIL, MAIL]);
+});
+
+test('so it does where it is asked in the background', async () => {
+  const { flights, open, cancelled } = flying({ ...SLOW, slowBackground: SLOW.slow });
+  for (const key of ['a', 'b']) flights.askInBackground('name.com', 'name.com', key);
+  flights.askInBackground('more.com', 'more.com', 'a');
+  await after(20);
+  expect([[...open.keys()], cancelled]).toEqual([['name.com', 'more.com'], []]);
+});
+
 test('all who wait for a name get the answer of the first who had a place, each within his own budget', async () => {
   const { flights, open, asked, ask } = flying({ budgetMs: 200 });
   void ask('first.com', 'a');

@@ -3,6 +3,7 @@ import dnsPacket, { type Answer } from 'dns-packet';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isHostName } from '../../src/core/domain.ts';
+import type { Mail } from '../../src/core/mail.ts';
 import { isSpecialUse } from '../../src/core/special-use.ts';
 import { find, mailFromAddresses, mailFromMx } from '../../src/dns/finding.ts';
 import { DNS_CAPS } from '../../src/dns/resolver.ts';
@@ -106,6 +107,29 @@ describe('hostile records', () => {
     expect(['no_mail', 'unknown']).toContain(mail.state);
     expect(mail.exchanges).toEqual([]);
   });
+
+  // A sender may take such a name, and would never get to what stands behind it.
+  test.each<[string, number, Mail['cut']]>([
+    ['5.6.7.8', 5, true],
+    ['mx-.box.net', 5, true],
+    ['mx.bo_x.net', 5, true],
+    ['5.6.7.8', 10, 'beside'],
+    ['5.6.7.8', 20, 'beside'],
+    ['.', 0, undefined],
+    ['localhost', 5, undefined],
+    ['mx.invalid', 20, undefined],
+  ])(
+    '%s with preference %i, and a host with 10: the answer says whether others are left out',
+    async (exchange, preference, cut) => {
+      const records = [mx(NAME, preference, exchange), mx(NAME, 10, 'aspmx.l.google.com')];
+      const { resolver } = await resolving({ [NAME]: { records } });
+      // The second time as the cache keeps it.
+      for (let look = 0; look < 2; look++) {
+        const mail = await resolver.resolve(domain(NAME), 'key');
+        expect([mail.cut, mail.exchanges]).toEqual([cut, [{ host: 'aspmx.l.google.com', preference: 10 }]]);
+      }
+    },
+  );
 
   test('of 1,500 MX records the best are read, wherever they stand, and that there are others', async () => {
     const records = Array.from({ length: 1_500 }, (_, at) => mx(NAME, at, `h${at}.mx.net`)).reverse();

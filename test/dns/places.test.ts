@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type PlaceCaps, Places, type Waiter } from '../../src/dns/places.ts';
 import { SlowRoom } from '../../src/dns/slow-room.ts';
 
@@ -133,14 +133,15 @@ describe('places', () => {
 });
 
 describe('the slow room', () => {
-  /** Who had to leave, after all of these came in this order. */
+  /** Who had to leave, after all of these came in this order; of several keys each is one letter. */
   function leaving(
-    comers: readonly (readonly [name: string, key: string, zone: string])[],
+    comers: readonly (readonly [name: string, keys: string, zone: string])[],
     caps: PlaceCaps,
   ): string[] {
     const gone: string[] = [];
     const room = new SlowRoom(caps);
-    for (const [name, key, zone] of comers) room.enter({ key, zone, giveUp: () => void gone.push(name) });
+    for (const [name, keys, zone] of comers)
+      room.enter({ keys: new Set(keys), zone, giveUp: () => void gone.push(name) });
     expect(room.size).toBe(comers.length - gone.length);
     return gone;
   }
@@ -185,10 +186,67 @@ describe('the slow room', () => {
     ).toEqual(['1']);
   });
 
+  test('one that others wait for too passes to the next of them, and only the last one gives it up', () => {
+    const caps = { most: 9, perZone: 9, perKey: 2 };
+    const comers = [...'abcdefg'].map((name, at) => [name, at === 0 ? 'xyz' : 'x', name] as const);
+    expect(leaving(comers, caps)).toEqual(['b', 'c', 'd', 'e']);
+    const ofY = [...'hijk'].map(name => [name, 'y', name] as const);
+    const ofZ = [...'lm'].map(name => [name, 'z', name] as const);
+    expect(leaving([...comers, ...ofY, ...ofZ], caps)).toEqual([...'bcdehi', 'a']);
+  });
+
+  test('passing one on makes no room: where the zone or all are full, another one goes', () => {
+    const comers = [...'abcd'].map((name, at) => [name, at === 0 ? 'xy' : 'x', 'zone'] as const);
+    expect(leaving(comers, { most: 9, perZone: 3, perKey: 9 })).toEqual(['b']);
+    expect(leaving(comers, { most: 3, perZone: 9, perKey: 9 })).toEqual(['b']);
+  });
+
+  test('whoever comes for whatever in whatever order, no cap is passed, and who is inside has a key', () => {
+    const caps = { most: 6, perZone: 3, perKey: 4 };
+    const comer = fc.record({
+      keys: fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 }),
+      zone: fc.constantFrom('x', 'y', 'z'),
+      joins: fc.constantFrom('a', 'b', 'c'),
+    });
+    fc.assert(
+      fc.property(fc.array(comer, { maxLength: 60 }), comers => {
+        const room = new SlowRoom(caps);
+        const inside = new Set<{ zone: string; keys: Set<string> }>();
+        const count = (isMeant: (one: { zone: string; keys: Set<string> }) => boolean) =>
+          [...inside].filter(isMeant).length;
+        for (const { keys, zone, joins } of comers) {
+          const slow = { zone, keys: new Set(keys), giveUp: () => void inside.delete(slow) };
+          inside.add(slow);
+          room.enter(slow);
+          expect(room.size).toBe(inside.size);
+          expect(inside.size).toBeLessThanOrEqual(caps.most);
+          expect(count(one => one.keys.size === 0)).toBe(0);
+          expect(count(one => one.zone === zone)).toBeLessThanOrEqual(caps.perZone);
+          for (const key of 'abc')
+            expect(count(({ keys: [first] }) => first === key)).toBeLessThanOrEqual(caps.perKey);
+          for (const one of inside) one.keys.add(joins);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('whoever comes has few passed on, however many keys wait for all that is inside', () => {
+    const room = new SlowRoom({ most: 320, perZone: 400, perKey: 400 });
+    const inside = Array.from({ length: 321 }, () => ({
+      ...{ zone: 'zone', keys: new Set(Array.from({ length: 200 }, (_, key) => `key${key}`)) },
+      giveUp: vi.fn(),
+    }));
+    for (const one of inside) room.enter(one);
+    expect(room.size).toBe(320);
+    const passed = inside.reduce((sum, { keys }) => sum + 200 - keys.size, 0);
+    expect(passed).toBeLessThanOrEqual(200);
+  });
+
   test('one that left makes room, and is not told to go', () => {
     const gone: string[] = [];
     const room = new SlowRoom({ most: 1, perZone: 1, perKey: 1 });
-    const slow = (key: string) => ({ key, zone: key, giveUp: () => void gone.push(key) });
+    const slow = (key: string) => ({ keys: new Set(key), zone: key, giveUp: () => void gone.push(key) });
     const first = slow('a');
     room.enter(first);
     room.leave(first);

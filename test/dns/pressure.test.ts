@@ -107,6 +107,18 @@ describe('names whose servers never answer', () => {
     await Promise.all(stuck);
   });
 
+  test('so is one that another key asked for before, though that one gives up its own for them', async () => {
+    const slow = { ...zoneOf('slow.com'), fault: { slow: 400 } };
+    const caps = { slow: { most: 9, perZone: 9, perKey: 4 }, soonMs: 30 };
+    const { resolver } = await resolving({ ...drops(tarpit), 'slow.com': slow }, caps);
+    const stuck = ['slow.com', ...tarpit.slice(0, 20)].map(name =>
+      resolver.resolve(domain(name), 'attacker'),
+    );
+    expect((await resolver.resolve(domain('slow.com'), 'caller')).state).toBe('mx');
+    await resolver.close();
+    await Promise.all(stuck);
+  });
+
   test('background work has 16 places of its own for each key, and takes none of the callers', async () => {
     const { resolver } = await resolving(
       { ...drops(tarpit), 'good.com': zoneOf('good.com') },
