@@ -91,29 +91,24 @@ const MANY = { most: 9, perZone: 9, perKey: 9 };
 /** One slow name of each key. */
 const SLOW = { places: MANY, background: MANY, slow: { ...MANY, perKey: 1 }, soonMs: 20 };
 
-test('a slow name that another key asks for too goes on as the name of that one when the first has too many', async () => {
-  const { open, cancelled, ask } = flying(SLOW);
-  const mails = [ask('name.com', 'a'), ask('name.com', 'b')];
-  await after(20);
-  void ask('more.com', 'a');
-  await after(20);
-  expect(cancelled).toEqual([]);
-  open.get('name.com')!.land(MAIL);
-  expect(await Promise.all(mails)).toEqual([MAIL, MAIL]);
-});
-
-test('so it does where the other key waited for a place to ask it from', async () => {
-  const { open, cancelled, ask } = flying({ ...SLOW, places: ONE });
-  void ask('first.com', 'c');
-  const mails = [ask('name.com', 'a'), ask('name.com', 'b')];
-  open.get('first.com')!.land(MAIL);
-  await after(20);
-  void ask('more.com', 'a');
-  await after(20);
-  expect(cancelled).toEqual([]);
-  open.get('name.com')!.land(MAIL);
-  expect(await Promise.all(mails)).toEqual([MAIL, MAIL]);
-});
+test.each([
+  ['asks for too', MANY],
+  ['waits for a place to ask for', ONE],
+])(
+  'a slow name that another key %s goes on as the name of that one when the first has too many',
+  async (_, places) => {
+    const { open, cancelled, ask } = flying({ ...SLOW, places });
+    void ask('first.com', 'c');
+    const mails = [ask('name.com', 'a'), ask('name.com', 'b')];
+    open.get('first.com')!.land(MAIL);
+    await after(20);
+    void ask('more.com', 'a');
+    await after(20);
+    expect(cancelled).toEqual([]);
+    open.get('name.com')!.land(MAIL);
+    expect(await Promise.all(mails)).toEqual([MAIL, MAIL]);
+  },
+);
 
 test('so it does where it is asked in the background', async () => {
   const { flights, open, cancelled } = flying({ ...SLOW, slowBackground: SLOW.slow });
