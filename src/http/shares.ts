@@ -56,7 +56,7 @@ export class Shares<One> {
   leave(most: number): void {
     while (this.#sum > Math.max(0, most)) {
       const largest = this.#largest();
-      const goes = this.#oldestOf((largest?.taken ?? this.#names).keys());
+      const goes = largest ? this.#heaviestOf(largest.taken) : this.#oldestOf(this.#names.keys());
       this.#put(this.#names.get(goes)!, goes, 0);
       this.#rules.giveWay(goes);
     }
@@ -77,6 +77,20 @@ export class Shares<One> {
     else this.#shares.delete(name);
     if (share.sum > this.#little) this.#large.add(name);
     else this.#large.delete(name);
+  }
+
+  /**
+   * Whoever has most, and of those the oldest. One that reads has one answer at the most: by age alone it was reset beside
+   * others of its key that did not, where the kernel was asked a moment before it had read (2026-11-18).
+   */
+  #heaviestOf(taken: ReadonlyMap<One, number>): One {
+    const [first] = taken.keys();
+    let [heaviest, most, looked] = [first, 0, 0];
+    for (const [one, bytes] of taken) {
+      if (bytes > most && this.#rules.mayGo(one)) [heaviest, most] = [one, bytes];
+      if (++looked === MOST_LOOKED_AT) break;
+    }
+    return heaviest!;
   }
 
   #oldestOf(those: MapIterator<One>): One {

@@ -128,6 +128,17 @@ test('whoever has paid is not pushed out by strangers, nor for what it has read'
   expect(paidDropped()[0]).toBe('paid 300');
 });
 
+test('of a key those go that have left most: one that reads has one answer at the most, however long ago it began', () => {
+  const { got, dropped } = crowd();
+  got('reads', '192.0.2.1', 100_000, 'key');
+  for (let at = 0; at < 400; at++) {
+    const one = got(`${at}`, '192.0.2.1', 100_000, 'key');
+    one.sends(100_000, 'key');
+  }
+  expect(dropped.length).toBeGreaterThan(50);
+  expect(dropped).not.toContain('reads');
+});
+
 test('a port that has a quarter of the memory leaves a quarter as much unread', () => {
   const { got, dropped } = crowd(new LargeAnswers(0.25, new Doubts(1, async () => undefined)));
   for (let at = 0; at < 100; at++) got(`${at}`, `192.0.3.${at}`, 100_000);
