@@ -13,7 +13,6 @@ import { SECRET } from '../support/process.ts';
 import { eventually } from '../support/scale.ts';
 import { installedCatalog, rawRequest, sharedService, watchAsked } from '../support/service.ts';
 import { forgetVersions } from '../support/versions.ts';
-import { isStarved } from '../support/vitals.ts';
 
 const TOKEN = `~!"#$%&'()*+,-./:;<=>?@[]^_{|}-token-canary`;
 const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN, ACCESS_LOG: 'all' } });
@@ -531,11 +530,14 @@ describe('overrides', () => {
       }),
     );
     await Promise.all(names.map(path => done('PUT', path, { json: { action: 'allow' } })));
+    const took = performance.now() - began;
     await calls;
     await Promise.all(names.map(path => admin('DELETE', path)));
     expect(performance.now() - began).toBeGreaterThan(700);
-    // A call gives up after 0.7 s of changes, which is some turns only where others have the processor.
-    if (!isStarved(process.pid)) expect([...statuses]).toEqual([200]);
+    expect(statuses).toContain(200);
+    // A call gives up after 0.7 s of changes (admit/spending.ts): only where these took longer may one have done so.
+    statuses.delete(200);
+    expect([...statuses]).toEqual(took > 700 && statuses.size > 0 ? [500] : []);
   });
 
   test('are set, listed and removed, and decide from the next request on', async () => {
