@@ -2,10 +2,10 @@
  * Answers that may not have been read. The kernel takes them and keeps them until their peer has: 160 KB each, 0.8 GB for
  * 5,000 peers who read nothing (2026-11-15), and many small ones are as good as a large one: 300 connections of one key
  * with 100 of 30 KB each took 1 GB (2026-11-17). So few connections of one address get large answers, each of them a few,
- * none idles for long behind one, and where all are too much those go that have left most, of those alike whose last answer
- * is oldest, and that wait for no other: not those of a key or an operator for what strangers have left unread, of keys
- * those of the one that has left most, and of strangers those of the network that has, if that is more than one connection
- * may have (left.ts).
+ * none idles for long behind one, and where all are too much those go whose last answer is oldest and that wait for no
+ * other: not those of a key or an operator for what strangers have left unread, of keys those of the one that has left most,
+ * and there the ones that have, and of strangers those of the network that has, if that is more than one connection may have
+ * (left.ts).
  */
 
 import { type Doubted, Doubts } from './doubts.ts';

@@ -56,7 +56,9 @@ export class Shares<One> {
   leave(most: number): void {
     while (this.#sum > Math.max(0, most)) {
       const largest = this.#largest();
-      const goes = largest ? this.#heaviestOf(largest.taken) : this.#oldestOf(this.#names.keys());
+      const taken = largest?.taken ?? this.#names;
+      const goes =
+        largest && this.#little === 0 ? this.#heaviestOf(largest.taken) : this.#oldestOf(taken.keys());
       this.#put(this.#names.get(goes)!, goes, 0);
       this.#rules.giveWay(goes);
     }
@@ -80,8 +82,9 @@ export class Shares<One> {
   }
 
   /**
-   * Whoever has most, and of those the oldest. One that reads has one answer at the most: by age alone it was reset beside
-   * others of its key that did not, where the kernel was asked a moment before it had read (2026-11-18).
+   * Of a key whoever has most, and of those the oldest. One that reads has one answer at the most: by age alone it was reset
+   * beside others of its key that did not, where the kernel was asked a moment before it had read (2026-11-18). Of those who
+   * share an address it would be whoever reads a large page, and not the many who each leave less.
    */
   #heaviestOf(taken: ReadonlyMap<One, number>): One {
     const [first] = taken.keys();

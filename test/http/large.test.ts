@@ -139,6 +139,15 @@ test('of a key those go that have left most: one that reads has one answer at th
   expect(dropped).not.toContain('reads');
 });
 
+test('behind one address whoever reads a large page is not reset for many who came before and left less', () => {
+  const { got, dropped } = crowd();
+  for (let at = 0; at < 300; at++) got(`${at}`, '192.0.2.1', 30_000);
+  got('reads', '192.0.2.1', 200_000);
+  for (let at = 300; at < 1_250; at++) got(`${at}`, '192.0.2.1', 30_000);
+  expect(dropped.length).toBeGreaterThan(100);
+  expect(dropped).not.toContain('reads');
+});
+
 test('a port that has a quarter of the memory leaves a quarter as much unread', () => {
   const { got, dropped } = crowd(new LargeAnswers(0.25, new Doubts(1, async () => undefined)));
   for (let at = 0; at < 100; at++) got(`${at}`, `192.0.3.${at}`, 100_000);
