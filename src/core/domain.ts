@@ -3,6 +3,7 @@
 import { getDomain, getPublicSuffix } from 'tldts';
 import { toASCII, toUnicode } from 'tr46';
 import TABLE from '../../data/suffixes.json' with { type: 'json' };
+import { keepsItsALabels, leastLength, NON_ASCII } from './idna.ts';
 import { isSpecialUse } from './special-use.ts';
 
 declare const brand: unique symbol;
@@ -49,7 +50,6 @@ const LONGEST_TEXT = 1024;
 
 const PLAIN = /^[a-z0-9.-]*$/;
 const HOST = /^[a-z0-9._-]*$/;
-const NON_ASCII = /[^\0-\x7f]/;
 const NUMBER = /^(?:[0-9]+|0x[0-9a-f]*)$/;
 
 /** Characters that show as nothing, though Unicode gives them no property that says so. */
@@ -186,6 +186,7 @@ export function isHostName(name: string): boolean {
 }
 
 function parseInternational(text: string): Parsed {
+  if (leastLength(text) > 253) return refused('too_long');
   const unicode = toUnicode(text, UTS46);
   if (unicode.error)
     return refused(JOINER.test(text) ? 'invisible' : NON_ASCII.test(text) ? 'idna' : 'a_label');
@@ -199,18 +200,6 @@ function parseInternational(text: string): Parsed {
   if (ascii === null) return refused('idna');
   if (!keepsItsALabels(text, ascii)) return refused('a_label');
   return parseAscii(ascii);
-}
-
-/**
- * Punycode of two surrogates decodes to the one character that they make up together, which encodes to another
- * A-label: `xn--8c9by4f` would silently become `xn--ls8h`.
- */
-function keepsItsALabels(text: string, ascii: string): boolean {
-  const typed = text
-    .normalize('NFKC')
-    .toLowerCase()
-    .split(/[.\u3002]/);
-  return ascii.split('.').every((label, at) => !typed[at]?.startsWith('xn--') || typed[at] === label);
 }
 
 function parseAscii(dotted: string): Parsed {

@@ -16,3 +16,20 @@ export const PRICES = {
   /** 250 changes that have to be read from the store. */
   portion: 1_000,
 } as const;
+
+/** Few names are longer, … */
+const USUAL_LENGTH = 64;
+/** … and none is looked at that is longer than this. */
+const MOST_LENGTH = 1_024;
+/** Each label is a parent, looked for in every table. A name has no more than so many. */
+const LABEL = 4;
+const MOST_LABELS = 127;
+
+/**
+ * Of one name: names made to be slow take a microsecond for each character and some for each label, after they were counted
+ * and with nobody else to pay for it (2026-11-18).
+ */
+export function priceOf(price: number, segment: string): number {
+  if (segment.length <= USUAL_LENGTH || segment.length > MOST_LENGTH) return price;
+  return price + segment.length + LABEL * Math.min(MOST_LABELS, segment.split('.').length);
+}

@@ -48,6 +48,11 @@ const ACCEPTED: readonly (readonly [typed: string, canonical: string])[] = [
   [`${label(63)}.b`, `${label(63)}.b`],
   [name253, name253],
   [`${name253}.`, name253],
+  [`${'ü.'.repeat(31)}de`, `${'xn--tda.'.repeat(31)}de`],
+  [
+    `${'ａ'.repeat(63)}。${label(63)}．${label(63)}｡${label(57)}.com`,
+    `${'a'.repeat(63)}.${label(63)}.${label(63)}.${label(57)}.com`,
+  ],
   [labels127, labels127],
   [`ü${label(55)}.de`, `xn--${label(55)}-oxf.de`],
   // Unicode that is mapped
@@ -138,6 +143,8 @@ const REFUSED: readonly (readonly [typed: string, rule: DomainRule])[] = [
   [`${labels127}.a`, 'too_long'],
   ['a'.repeat(1025), 'too_long'],
   [`${'ü.'.repeat(100)}de`, 'too_long'],
+  [`${'ü.'.repeat(36)}de`, 'too_long'],
+  [`${'xn--4ca.ü。'.repeat(62)}com`, 'too_long'],
   [`${label(64)}.com`, 'label_too_long'],
   [`${label(64)}.b`, 'label_too_long'],
   [`www.${label(64)}.com.`, 'label_too_long'],
@@ -519,6 +526,7 @@ describe('hostile texts', () => {
   ];
   const nearLimit = [
     ...repeated.map(unit => unit.repeat(Math.floor(1024 / unit.length))),
+    `${'xn--4ca.ü.'.repeat(62)}com`,
     `ü.${'xn--zzzz.'.repeat(113)}`,
     `u${'\u0308\u0323'.repeat(511)}`,
     Array.from({ length: 1024 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join(''),

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readCount } from '../../src/http/query.ts';
+import { parameter, readCount } from '../../src/http/query.ts';
 
 test.each<[string, number | undefined]>([
   ['', undefined],
@@ -31,4 +32,35 @@ test.each([
     refused: 'validation_error',
     detail: 'limit must be a whole number from 1 to 1000',
   });
+});
+
+test('whatever is sent, the first parameter of a name is the one that the standard finds', () => {
+  const piece = fc.constantFrom(
+    'limit',
+    'l',
+    '%6c',
+    '%6Cimit',
+    '=',
+    '&',
+    '%',
+    '%f',
+    '%ff',
+    '%c3%a4',
+    '%2',
+    '+',
+    '1',
+    '%26',
+    '%3d',
+    '%00',
+    '?',
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), pieces => {
+      const query = pieces.join('');
+      // A first `?` is taken for the one before a query there, and never sent with one.
+      const standard = new URLSearchParams(`&${query}`).get('limit') ?? undefined;
+      expect(parameter(query, 'limit')).toBe(standard);
+    }),
+    { numRuns: 2_000 },
+  );
 });
