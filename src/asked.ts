@@ -6,7 +6,7 @@ import { AskedSample } from './core/asked-sample.ts';
 import type { Domain } from './core/domain.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { dayOf, lastDays } from './core/quota.ts';
-import type { Steps } from './core/steps.ts';
+import { allAtOnce, type Steps } from './core/steps.ts';
 import type { Answer, Lookup } from './lookup.ts';
 import type { Rank } from './rank.ts';
 
@@ -30,6 +30,8 @@ export interface Sampling {
 }
 
 interface Sampled {
+  /** A row of its own: where a clock went a day ahead and back, the second of one day replaced the first (2026-11-18). */
+  readonly server: string;
   readonly day: string;
   readonly sinceDay: string;
   readonly sample: AskedSample;
@@ -37,7 +39,8 @@ interface Sampled {
 
 function begin(now: number): Sampled {
   const days = lastDays(now, KEPT_DAYS);
-  return { day: days.at(-1)!, sinceDay: days[0]!, sample: new AskedSample(MOST_NAMES) };
+  const sample = new AskedSample(MOST_NAMES);
+  return { server: randomUUID(), day: days.at(-1)!, sinceDay: days[0]!, sample };
 }
 
 /** Undefined for what tells nothing about what a list would change. */
@@ -65,26 +68,28 @@ export function sampleAsked(parts: {
   readonly onError: (error: unknown) => void;
 }): Sampling {
   const { store, lookup, clock, inTurns, onError } = parts;
-  const server = randomUUID();
   let today = begin(clock());
   /** A day that is over and not written yet. */
   let over: Sampled | undefined;
 
-  async function write({ day, sinceDay, sample }: Sampled): Promise<void> {
-    const names = await inTurns(writing(sample, lookup));
+  async function write({ server, day, sinceDay, sample }: Sampled, isLast: boolean): Promise<void> {
+    const steps = writing(sample, lookup);
+    // At the end nobody waits for an answer, and the store is waited for a moment only: two workers of 10,000 names each
+    // had ended before these were judged a turn at a time (2026-11-18).
+    const names = await (isLast ? allAtOnce(steps) : inTurns(steps));
     if (names !== '') await store.keepAsked({ day, server, names }, sinceDay);
   }
 
-  async function keep(): Promise<void> {
+  async function keep(isLast = false): Promise<void> {
     const now = clock();
     if (dayOf(now) !== today.day) {
       over = today;
       today = begin(now);
     }
     const ended = over;
-    if (ended) await write(ended);
+    if (ended) await write(ended, isLast);
     if (over === ended) over = undefined;
-    await write(today);
+    await write(today, isLast);
   }
 
   let timer: NodeJS.Timeout;
@@ -100,10 +105,10 @@ export function sampleAsked(parts: {
       const flagged = answer.degraded ? undefined : isFlagged(answer);
       if (flagged !== undefined) today.sample.add(answer.evidence.domain, keyId, flagged);
     },
-    keep,
+    keep: () => keep(),
     close() {
       clearTimeout(timer);
-      return keep().catch(onError);
+      return keep(true).catch(onError);
     },
   };
 }

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { sampleAsked } from '../src/asked.ts';
 import { type AskedNames, askedIn, orderOf } from '../src/core/asked.ts';
 import { Infra } from '../src/core/infra.ts';
-import { allAtOnce } from '../src/core/steps.ts';
+import { allAtOnce, type Steps } from '../src/core/steps.ts';
 import { type Answer, createLookup } from '../src/lookup.ts';
 import { openSqliteStoreHere } from '../src/store/sqlite/here.ts';
 import { catalogOf } from './support/catalog.ts';
@@ -27,11 +27,14 @@ const answerOf = (name: string, [reason, degraded] = VERDICTS[name] ?? ['safe', 
 const inOrder = (...names: readonly string[]) =>
   names.toSorted((a, b) => orderOf(a.replace('!', '')) - orderOf(b.replace('!', ''))).join(' ');
 
+const atOnce = async <T>(steps: Steps<T>) => allAtOnce(steps);
+
 /** By the clock of the test. What DNS has forgotten is `unknown`. */
-function sampling(from: string, unknown = new Set<string>()) {
+function sampling(from: string, unknown = new Set<string>(), inTurns = atOnce) {
   vi.useFakeTimers({ now: Date.parse(from) });
   onTestFinished(() => void vi.useRealTimers());
   const rows = new Map<string, AskedNames>();
+  const written = new Map<string, AskedNames>();
   const since: string[] = [];
   const errors: unknown[] = [];
   const store = {
@@ -39,6 +42,7 @@ function sampling(from: string, unknown = new Set<string>()) {
     async keepAsked(row: AskedNames, sinceDay: string) {
       if (store.isAway) throw new Error('away');
       rows.set(row.day, row);
+      written.set(`${row.day} ${row.server}`, row);
       since.push(sinceDay);
     },
   };
@@ -46,12 +50,12 @@ function sampling(from: string, unknown = new Set<string>()) {
     store,
     lookup: { last: name => answerOf(name, unknown.has(name) ? ['safe', true] : undefined) },
     clock: Date.now,
-    inTurns: async steps => allAtOnce(steps),
+    inTurns,
     onError: error => void errors.push(error),
   });
   const ask = (name: string, by = 'key') => sampled.note(answerOf(name), by);
   const until = (text: string) => vi.advanceTimersByTimeAsync(Date.parse(text) - Date.now());
-  return { ...sampled, ask, until, rows, since, store, errors };
+  return { ...sampled, ask, until, rows, written, since, store, errors };
 }
 
 test('safe and disposable ones of the day; what nobody knows is left out', async () => {
@@ -66,6 +70,14 @@ test('safe and disposable ones of the day; what nobody knows is left out', async
   expect(since).toEqual(['2026-11-03']);
   await close();
   expect(since).toHaveLength(2);
+});
+
+test('when the service ends, all of the day is given to the store at once, without turns for others', async () => {
+  const never = () => new Promise<never>(() => {});
+  const { ask, close, rows } = sampling('2026-11-16T12:00:00Z', new Set(), never);
+  for (const name of Object.keys(VERDICTS)) ask(name);
+  await close();
+  expect([...rows.values()].map(({ names }) => names)).toEqual([inOrder('safe.com', '!listed.com')]);
 });
 
 test('one key that asks for more than DNS remembers takes nothing away that others asked for', async () => {
@@ -117,6 +129,22 @@ test('a name that was asked for in the morning is of that day, whatever DNS reme
   ask('listed.com', 'other');
   await until('2026-11-17T00:00:10Z');
   expect(rows.get('2026-11-16')?.names).toBe(inOrder('firm.com', '!listed.com'));
+});
+
+test('a clock that is a day ahead for a while takes nothing away of what was asked before', async () => {
+  const { ask, keep, written } = sampling('2026-11-16T09:00:00Z');
+  for (const [now, name] of [
+    ['2026-11-16T09:00:00Z', 'morning.com'],
+    ['2026-11-17T12:00:00Z', 'noon.com'],
+    ['2026-11-16T19:00:00Z', 'evening.com'],
+  ] as const) {
+    vi.setSystemTime(now);
+    await keep();
+    ask(name);
+    await keep();
+  }
+  const all = [...written.values()].map(({ day, names }) => `${day} ${names}`);
+  expect(all).toEqual(['2026-11-16 morning.com', '2026-11-17 noon.com', '2026-11-16 evening.com']);
 });
 
 test('a day that ends while the store is away is written when it is back', async () => {

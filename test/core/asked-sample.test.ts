@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ORDERS, orderOf } from '../../src/core/asked.ts';
+import { CHARACTERS, ORDERS, orderOf } from '../../src/core/asked.ts';
 import { AskedSample } from '../../src/core/asked-sample.ts';
 
 const MOST = 1_000;
@@ -28,6 +28,22 @@ test('a key that asks for most takes no name of another out of the sample, befor
   // It has what others leave.
   expect(countOf(junk)).toBeGreaterThan(MOST - 400 - 64);
   expect(kept().size).toBeLessThanOrEqual(MOST);
+});
+
+test('long names take the room of several: what a day has is bounded in characters too', () => {
+  const { ask, kept, countOf } = sampling();
+  const [few, long] = [
+    namesOf('few', 200),
+    namesOf('long', 3 * MOST).map(name => `${'x'.repeat(60)}.${name}`),
+  ];
+  ask('greedy', long);
+  ask('few', few);
+  ask('greedy', long);
+  expect(countOf(few)).toBe(200);
+  const characters = [...kept()].join('! ').length;
+  expect(characters).toBeLessThanOrEqual(MOST * CHARACTERS);
+  // What others leave, to it.
+  expect(characters).toBeGreaterThan(MOST * CHARACTERS * 0.8);
 });
 
 test.each([1, 3, 20])('a name that a greedy key asks for first, and %i others, stays', others => {

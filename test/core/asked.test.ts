@@ -44,6 +44,17 @@ test('of two servers that were asked for some of the same, a share has the same 
   expect(known.length).toBeGreaterThan(430);
 });
 
+test('however many names one line touches that were asked for since yesterday, those that are established are tried', () => {
+  const days = Array.from({ length: 14 }, (_, at) => `2026-11-${16 - at}`.replace(/-(\d)$/, '-0$1'));
+  const firms = Array.from({ length: 40 }, (_, at) => `firm${at}.com`);
+  const junk = Array.from({ length: 160_000 }, (_, at) => `n${at}.ev.co`).join(' ');
+  const rows = days.map((day, at) => ({ day, server: 's', names: at < 2 ? junk : firms.join(' ') }));
+  const more = rows.slice(0, 2).map(row => ({ ...row, names: junk.replaceAll('n', 'm') }));
+  const asked = askedIn([...more, ...rows]);
+  expect(firms.filter(name => asked.get(name)?.isEstablished)).toEqual(firms);
+  expect(asked.size).toBeLessThan(201_000);
+});
+
 test('of very many names those of the newest days are tried', () => {
   const row = (day: string, prefix: string, count: number) => ({
     ...{ day, server: 's', names: Array.from({ length: count }, (_, at) => `${prefix}${at}`).join(' ') },
