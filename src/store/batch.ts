@@ -2,6 +2,7 @@
 
 import type { Spend, Spent, Waiter } from '../core/ports.ts';
 import { monthOfDay } from '../core/quota.ts';
+import { Telling } from './telling.ts';
 import { type Wait, waitAtMost } from './wait.ts';
 
 /**
@@ -60,6 +61,7 @@ export interface BatchParts {
 
 export class Batcher {
   readonly #parts: BatchParts;
+  readonly #telling = new Telling();
   #pending = new Map<string, PendingGroup>();
   /** By the name of their group. */
   readonly #tight = new Map<string, Tight>();
@@ -153,13 +155,15 @@ export class Batcher {
     try {
       const results = await this.#parts.count(groups.map(askedOf), left);
       this.#goOn();
+      this.#telling.begin();
       for (const [i, group] of groups.entries()) this.#tell(group, results[i]!);
     } catch (error) {
       this.#goOn();
+      this.#telling.begin();
       const reject = (waiter: Waiter<Spent>) => waiter.reject(error as Error);
       for (const { waiters, several } of groups) {
-        tellAll(waiters, reject);
-        tellAll(several, ({ waiter }) => reject(waiter));
+        this.#telling.all(waiters, reject);
+        this.#telling.all(several, ({ waiter }) => reject(waiter));
       }
     }
   }
@@ -172,13 +176,13 @@ export class Batcher {
     if (several.length > 0 && result !== 'changed' && !isWhole) this.#tellTight(group, result.used);
     else if (several.length > 0) {
       let before = result === 'changed' ? 0 : result.used - result.granted;
-      tellAll(several, ({ names, waiter }) => {
+      this.#telling.all(several, ({ names, waiter }) => {
         before += names;
         waiter.resolve(result === 'changed' ? CHANGED : { outcome: 'granted', used: before });
       });
     }
     const before = isWhole ? whole : 0;
-    tellAll(waiters, (waiter, place) => waiter.resolve(spentOf(result, before + place)));
+    this.#telling.all(waiters, (waiter, place) => waiter.resolve(spentOf(result, before + place)));
   }
 
   /** A count only grows: what does not fit now never will. What would, but not with the others, is tried again. */
@@ -193,7 +197,7 @@ export class Batcher {
       this.#came(fitting.length);
     }
     const others = several.filter(({ names }) => names > left);
-    tellAll(others, ({ waiter }) => waiter.resolve({ outcome: 'exhausted', used }));
+    this.#telling.all(others, ({ waiter }) => waiter.resolve({ outcome: 'exhausted', used }));
   }
 
   /** The next commit is under way while the answers of the one before are written. */
@@ -212,19 +216,6 @@ const sumOf = (several: readonly Several[]) => several.reduce((sum, { names }) =
 function askedOf({ keyId, day, quota, revision, waiters, several }: PendingGroup): SpendGroup {
   const group = { keyId, day, quota, revision, calls: waiters.length };
   return several.length === 0 ? group : { ...group, whole: sumOf(several) };
-}
-
-/** One that throws does not keep the others from their answers: that ends the process behind them. */
-function tellAll<T>(waiters: readonly T[], tell: (waiter: T, place: number) => void): void {
-  for (let place = 0; place < waiters.length; place++) {
-    try {
-      tell(waiters[place]!, place);
-    } catch (error) {
-      setImmediate(() => {
-        throw error;
-      });
-    }
-  }
 }
 
 const CHANGED: Spent = { outcome: 'changed' };

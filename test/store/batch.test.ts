@@ -43,6 +43,75 @@ async function turns(count: number): Promise<void> {
   for (let one = 0; one < count; one++) await turn();
 }
 
+describe('answers that take long', () => {
+  /** Calls of one key, whose answers take 4 ms each. */
+  function slow(batcher: Batcher, count: number, told: string[], name: string): void {
+    for (let one = 0; one < count; one++)
+      batcher.spend({ keyId: name, day: DAY, quota: null }, 1, {
+        resolve() {
+          hold(4);
+          told.push(name);
+        },
+        reject: () => told.push('failed'),
+      });
+  }
+
+  test('leave others their turn of the event loop, and are given in order', async () => {
+    const { batcher, told, commits, grantAll } = batching(2);
+    slow(batcher, 40, told, 'a');
+    await turns(2);
+    slow(batcher, 4, told, 'b');
+    await turns(2);
+    grantAll(0);
+    grantAll(1);
+    expect(commits).toHaveLength(2);
+    const most: number[] = [];
+    for (let before = 0; told.length < 44; before = told.length) {
+      await turn();
+      most.push(told.length - before);
+    }
+    expect(Math.max(...most)).toBeLessThan(20);
+    expect(told).toEqual([...Array(40).fill('a'), ...Array(4).fill('b')]);
+  });
+
+  test('leave others their turn where each is of a key of its own, too', async () => {
+    const { batcher, told, grantAll } = batching();
+    for (let key = 0; key < 40; key++) slow(batcher, 1, told, `key ${key}`);
+    await turns(2);
+    grantAll(0);
+    const most: number[] = [];
+    for (let before = 0; told.length < 40; before = told.length) {
+      await turn();
+      most.push(told.length - before);
+    }
+    expect(Math.max(...most)).toBeLessThan(20);
+  });
+
+  test('one that fails in the middle keeps none of the rest from theirs', async () => {
+    const { batcher, told, grantAll } = batching();
+    const failures: unknown[] = [];
+    const before = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', error => failures.push(error));
+    onTestFinished(() => {
+      for (const one of before) process.on('uncaughtException', one);
+    });
+    slow(batcher, 6, told, 'a');
+    batcher.spend({ keyId: 'a', day: DAY, quota: null }, 1, {
+      resolve() {
+        throw new Error('ours');
+      },
+      reject: () => {},
+    });
+    slow(batcher, 6, told, 'a');
+    await turns(2);
+    grantAll(0);
+    while (told.length < 12) await turn();
+    await turns(2);
+    expect(failures).toEqual([new Error('ours')]);
+  });
+});
+
 describe('a commit', () => {
   test('begins when a turn of the event loop brings no more calls, without waiting for a timer', async () => {
     const { commits, call } = batching();
