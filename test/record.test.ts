@@ -314,6 +314,22 @@ test.each([1, 4])(
   },
 );
 
+test("the end of an override is told when it has come by the database's clock, though this server's is ahead", async () => {
+  const store = await openStore();
+  const behind = { ...store, moment: async () => Date.now() - 1_500 };
+  let now = NOW;
+  const one = server(behind, await catalogOf(['ay.com']), { clock: () => now });
+  await one.look();
+  await overrideIn(store, 'ay.com', { expiresAt: NOW + 10 });
+  await one.look();
+  const since = await begun(store);
+  for (const later of [500, 3_000]) {
+    now = NOW + later;
+    await one.look();
+  }
+  expect(await told(store, since)).toEqual(['cleared ay.com', 'flagged ay.com']);
+});
+
 test('what lists did while an override stood is told when that ends, by whichever server runs then', async () => {
   const store = await openStore();
   let now = NOW;

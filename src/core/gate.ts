@@ -7,7 +7,7 @@ import type { Held } from './known.ts';
 import { SHOWN_TO_STAY } from './line.ts';
 import { sealing } from './snapshot.ts';
 import { allAtOnce } from './steps.ts';
-import { turnoverOf } from './turnover.ts';
+import { FEW_OF_OWN, turnoverOf } from './turnover.ts';
 
 /**
  * A rotating list of 1,000 named 7,800 domains in 107 days (measured November 2026): these are about a year's, and
@@ -22,9 +22,6 @@ const STAYS_DAYS = 90;
 const MOST_NAMES = 1_000_000;
 /** What an operator adds and is no list of disposable names is kept as a set, of which this many take 10 MB. */
 const MOST_OWN = 100_000;
-
-/** A short list of an operator's own may change by so many names at once, whatever its share. */
-const FEW = 20;
 
 /**
  * Why a version as it was read is refused; nothing where it is plausible. A public list once lost 96,017 of its
@@ -67,7 +64,7 @@ function outOfBand(
   const isMeasure = inUse && inUse.names.length >= feed.atLeast;
   const last = feed.rotates ?? (isMeasure ? inUse.names.length : undefined);
   if (last === undefined) return [];
-  if (feed.isOwn && Math.abs(names.length - last) <= FEW) return [];
+  if (feed.isOwn && Math.abs(names.length - last) <= FEW_OF_OWN) return [];
   const first = installed?.names.length ?? last;
   const most = feed.kind !== 'disposable' && !isAbove(last, first) ? Math.min(last, first) : last;
   const least = isBelow(last, first) ? last : Math.max(last, first);

@@ -13,6 +13,8 @@ export const STEP_DAYS = 30;
  * links changes slowly, and a fifth is what any list may lose.
  */
 const MOST_MOVED = 0.2;
+/** A short list of an operator's own may change by so many names at once, whatever its share. */
+export const FEW_OF_OWN = 20;
 
 export interface Turnover {
   /** Why the version is refused; nothing where few have changed. */
@@ -42,7 +44,8 @@ export function turnoverOf(
   for (const name of moved.keys()) if (after.has(name)) came++;
   const left = moved.size - came;
   const most = MOST_MOVED * before.size;
-  if (changed.size === 0 || Math.max(came, left) <= most) return { problems: [], moved };
+  const isFew = changed.size <= (fresh.feed.isOwn ? FEW_OF_OWN : 0);
+  if (isFew || Math.max(came, left) <= most) return { problems: [], moved };
   const problem = `${left} of the ${before.size} names most used left within ${STEP_DAYS} days and ${came} came, more than ${100 * MOST_MOVED} %: look at it before you force it`;
   return { problems: [problem], moved: new Map() };
 }

@@ -64,6 +64,15 @@ describe('a new version of a popularity list', () => {
     ]);
   });
 
+  it("of an operator's own may change by twenty names at once, however short it is", () => {
+    const update = following({ ...FEED, isOwn: true });
+    const names = [...LARGE, ...many(38, 'used')];
+    expect(update(names, 0)).toEqual([]);
+    expect(update([...names, ...many(20, 'new')], 1)).toEqual([]);
+    expect(update([...names, ...many(40, 'new')], 2)).toEqual([]);
+    expect(update([...names, ...many(61, 'new')], 3)).toHaveLength(1);
+  });
+
   it('may neither grow nor shrink by more', () => {
     const update = following();
     expect(update(USED, 0)).toEqual([]);

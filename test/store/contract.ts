@@ -1990,12 +1990,19 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         for (const server of 'abcdefghij') await one.keepAsked(asked(day, server), '2026-11-03');
       const all = (day: string) => [...'abcdefghij'].map(server => asked(day, server));
       expect(await one.askedNames()).toEqual([...all('2026-11-04'), ...all('2026-11-03')]);
-      // What is more than can be read is cut between names, of each the same share.
+      // However little the others have, what can be read is read.
+      const many = (count: number) => 'abc.com '.repeat(count).trimEnd();
+      await one.keepAsked(asked('2026-11-04', 'a', many(MOST_READ / 10)), '2026-11-03');
+      const sizes = async () => (await one.askedNames()).map(({ names }) => names.split(' ').length);
+      expect((await sizes()).slice(0, 3)).toEqual([MOST_READ / 10, 2, 2]);
+      // What is more is cut between names, of each the same share.
       for (const server of 'ab')
-        await one.keepAsked(asked('2026-11-04', server, 'abc.com '.repeat(MOST_READ / 40)), '2026-11-03');
-      const shares = (await one.askedNames()).slice(0, 3).map(({ names }) => names.split(' '));
-      expect(shares.map(names => names.length)).toEqual([MOST_READ / 80, MOST_READ / 80, 2]);
-      expect(shares.map(names => names.at(-1))).toEqual(['abc.com', 'abc.com', '!b.com']);
+        await one.keepAsked(asked('2026-11-04', server, many(MOST_READ / 8)), '2026-11-03');
+      const [half, same, little] = await sizes();
+      expect([half, little]).toEqual([same, 1]);
+      expect(Math.abs(half! - MOST_READ / 16)).toBeLessThan(10);
+      const cut = (await one.askedNames()).slice(0, 3).map(({ names }) => names.split(' ').at(-1));
+      expect(cut).toEqual(['abc.com', 'abc.com', 'a.com']);
       // A clock that jumped takes nothing away until a second day says the same.
       const days = async () => [...new Set((await one.askedNames()).map(({ day }) => day))];
       await one.keepAsked(asked('2027-03-01', 'a'), '2027-02-15');

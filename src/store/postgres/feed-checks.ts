@@ -55,7 +55,8 @@ export function createFeedChecks({ run }: Connections) {
     askedNames: () =>
       run(async (session): Promise<AskedNames[]> => {
         const statement = `SELECT day, server,
-            substr(names || ' ', 1, (${MOST_READ} / count(*) OVER (PARTITION BY day))::int) AS names
+            substr(names || ' ', 1, least(length(names) + 1,
+              (length(names) + 1) * ${MOST_READ}::bigint / sum(length(names) + 1) OVER (PARTITION BY day))::int) AS names
           FROM asked ORDER BY day DESC, server`;
         // 28 MB at the most, 1.9 s of the database's processor time (2026-11-18).
         const rows = await readIn(session, BACKGROUND_MS, statement);

@@ -43,7 +43,8 @@ export function createFeedChecks(db: DatabaseSync) {
       db
         .prepare(`
           SELECT day, server,
-            substr(names || ' ', 1, ${MOST_READ} / count(*) OVER (PARTITION BY day)) AS names
+            substr(names || ' ', 1,
+              (length(names) + 1) * ${MOST_READ} / sum(length(names) + 1) OVER (PARTITION BY day)) AS names
           FROM asked ORDER BY day DESC, server`)
         .all()
         .map(ASKED.sqlite.record)
