@@ -1,4 +1,8 @@
-/** One flight per name: who asks it now, and who waits for a place to ask it, each within a budget of his own. */
+/**
+ * One flight per name: who asks it now, and who waits for a place to ask it, each within a budget of his own. The flight has a
+ * whole one, whoever began it: with what was left to a key that had waited long, others who joined it had no answer about
+ * names that take a second, and two such failures made those silent (2026-11-18).
+ */
 
 import type { Mail } from '../core/mail.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
@@ -35,7 +39,7 @@ export function flightsWithin(caps: FlightCaps, share: number): Partial<FlightCa
   };
 }
 
-type Fly = (name: string, withinMs: number) => Inquiry<Mail>;
+type Fly = (name: string) => Inquiry<Mail>;
 
 /** Where names are asked from: at first, and when they were not answered soon. */
 interface Room {
@@ -52,7 +56,6 @@ interface Flight {
 
 /** One key's wait for a place for one name, shared by all its callers who ask for it meanwhile. */
 interface Ticket extends Waiter {
-  readonly until: number;
   readonly mail: Promise<Mail | undefined>;
   readonly deadline: Deadline;
   give(mail: Mail | undefined): void;
@@ -92,7 +95,7 @@ export class Flights {
   ask(name: string, zone: string, key: string): Promise<Mail | undefined> {
     if (this.#isClosed) return Promise.resolve(undefined);
     if (this.#callers.places.take(zone, key)) {
-      return this.#start(this.#callers, name, zone, key, performance.now() + this.#caps.budgetMs);
+      return this.#start(this.#callers, name, zone, key);
     }
     const ticket = this.#ticket(name, zone, key);
     this.#tickets.set(name, [...(this.#tickets.get(name) ?? []), ticket]);
@@ -106,7 +109,7 @@ export class Flights {
     flight?.keys.add(key);
     if (flight) return 'running';
     if (this.#isClosed || !this.#background.places.take(zone, key)) return 'full';
-    void this.#start(this.#background, name, zone, key, performance.now() + this.#caps.budgetMs);
+    void this.#start(this.#background, name, zone, key);
     return 'begun';
   }
 
@@ -130,9 +133,8 @@ export class Flights {
     };
     const ticket: Ticket = {
       ...{ zone, key, give, mail: promise },
-      until: performance.now() + budgetMs,
       deadline: startDeadline(budgetMs, () => give(undefined)),
-      take: () => void this.#start(this.#callers, name, zone, key, ticket.until),
+      take: () => void this.#start(this.#callers, name, zone, key),
     };
     return ticket;
   }
@@ -144,9 +146,9 @@ export class Flights {
   }
 
   /** In a place that was taken. */
-  #start({ places, slow }: Room, name: string, zone: string, key: string, until: number): Promise<Mail> {
+  #start({ places, slow }: Room, name: string, zone: string, key: string): Promise<Mail> {
     const keys = new Set([key, ...(this.#tickets.get(name) ?? []).map(ticket => ticket.key)]);
-    const inquiry = this.#begin(name, until);
+    const inquiry = this.#begin(name);
     const flight: Slow = { zone, keys, giveUp: inquiry.cancel };
     let isSlow = false;
     const soon = startDeadline(this.#caps.soonMs, () => {
@@ -161,15 +163,13 @@ export class Flights {
     });
   }
 
-  /** For whoever got a place first, and for all who wait for one for this name: each of them has his own time. */
-  #begin(name: string, until: number): Inquiry<Mail> {
+  /** For whoever got a place first, and for all who wait for one for this name, as long as each of them may. */
+  #begin(name: string): Inquiry<Mail> {
     const tickets = this.#tickets.get(name) ?? [];
     this.#tickets.delete(name);
-    const latest = tickets.reduce((last, ticket) => Math.max(last, ticket.until), until);
-    const inquiry = this.#fly(name, Math.max(1, latest - performance.now()));
+    const inquiry = this.#fly(name);
     for (const ticket of tickets) {
       this.#callers.places.withdraw(ticket);
-      if (ticket.until === latest) ticket.deadline.cancel();
       void inquiry.result.then(ticket.give);
     }
     return inquiry;

@@ -186,13 +186,11 @@ class CachingResolver implements DnsResolver {
     return outcome !== 'full';
   }
 
-  readonly #fly = (domain: string, withinMs: number): Inquiry<Mail> => {
-    const { result, cancel } = inquire(this.#put, domain, withinMs, this.#caps.ttl);
+  readonly #fly = (domain: string): Inquiry<Mail> => {
+    const { result, cancel } = inquire(this.#put, domain, this.#caps.budgetMs, this.#caps.ttl);
     const mail = result
       .then(finding => {
-        // Whoever waited long for a place has not asked for long enough to know that a name does not answer.
-        const isHurried = finding === UNKNOWN && withinMs < this.#caps.budgetMs / 2;
-        if (finding === UNHEARD || isHurried) return this.#inTrouble(domain);
+        if (finding === UNHEARD) return this.#inTrouble(domain);
         if (finding === UNKNOWN) this.#servers.doubt();
         const kept = this.#memory.keep(domain, finding, this.#servers.troubleAt);
         if (kept.stale) this.counters.stale += 1;
