@@ -44,6 +44,11 @@ test('thousands of overrides are imported at once, and a running server knows th
   });
 });
 
+test('what never ends is read as far as an import may be large, and refused', async () => {
+  const { code, stderr } = await run(['overrides', 'import', '/dev/zero'], beside());
+  expect([code, stderr]).toEqual([1, 'domain-risk: /dev/zero is larger than 16 MiB\n']);
+});
+
 test('what an import replaces is shown, and the audit keeps what it was; of too many only on your word', async () => {
   const { store } = shared();
   const word = { domain: 'kept.com', action: 'allow', below: true, note: 'ask Ann', author: 'ann' } as const;
