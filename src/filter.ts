@@ -47,8 +47,9 @@ interface Made {
   readonly since: number;
   readonly until: number;
   readonly secret: Promise<string>;
-  revision: number;
   readonly file: Promise<FilterFile>;
+  /** The same, since it was found to be signed with the key of this revision; those who ask meanwhile wait for one look. */
+  seen: { readonly revision: number; readonly file: Promise<FilterFile> };
 }
 
 export function createFilters({ store, sources, nextEnd, revision, clock, make }: FilterParts): Filters {
@@ -58,12 +59,13 @@ export function createFilters({ store, sources, nextEnd, revision, clock, make }
   /** The one after it, for all who need another than that. */
   let next: Promise<FilterFile> | undefined;
 
+  const keptSecret = secretIn(store);
+
   function current(): Promise<FilterFile> {
     const now = clock();
     const of = sources();
     const isSame = made?.of.catalog === of.catalog && made.of.overrides === of.overrides;
-    if (made && isSame && made.since <= now && now < made.until)
-      return made.revision === revision() ? made.file : signedStill(made);
+    if (made && isSame && made.since <= now && now < made.until) return seenIn(made, revision(), signedStill);
     if (!making) return begin(of, now);
     // Made of what stands when its turn comes, which is no older than what anybody who waits for it has seen.
     next ??= making.then(() => {
@@ -75,20 +77,16 @@ export function createFilters({ store, sources, nextEnd, revision, clock, make }
 
   /** The key is another where a backup was restored since. */
   async function signedStill(one: Made): Promise<FilterFile> {
-    const looked = revision();
-    if ((await keptSecret(store)) === (await one.secret)) {
-      one.revision = looked;
-      return one.file;
-    }
+    if ((await keptSecret()) === (await one.secret)) return one.file;
     if (made === one) made = undefined;
     return current();
   }
 
   function begin(of: Confirming, now: number): Promise<FilterFile> {
-    const secret = keptSecret(store);
+    const secret = keptSecret();
     const file = secret.then(key => make(of, now, key));
     const until = Math.min(now + RENEW_MS, nextEnd(now));
-    made = { of, since: now, until, secret, revision: revision(), file };
+    made = { of, since: now, until, secret, file, seen: { revision: revision(), file } };
     making = file.then(
       () => {
         making = undefined;
@@ -103,8 +101,23 @@ export function createFilters({ store, sources, nextEnd, revision, clock, make }
 
   return {
     current,
-    publicKey: async () => publicKeyOf(await keptSecret(store)),
+    publicKey: async () => publicKeyOf(await keptSecret()),
   };
+}
+
+/**
+ * Looked at once for each change, and not for each call behind it: 400 of one key had all connections to PostgreSQL wait,
+ * and nobody else was answered (2026-11-18).
+ */
+function seenIn(one: Made, revision: number, look: (one: Made) => Promise<FilterFile>): Promise<FilterFile> {
+  const was = one.seen;
+  if (was.revision === revision) return was.file;
+  const file = look(one);
+  one.seen = { revision, file };
+  file.catch(() => {
+    one.seen = was;
+  });
+  return file;
 }
 
 /** Of ten million names it takes one to three minutes. */
@@ -153,7 +166,15 @@ function seedOf(key: KeyObject, sum: string): number {
 }
 
 /** The first one that was ever made: clients were given its other half. */
-async function keptSecret(store: FilterParts['store']): Promise<string> {
+function secretIn(store: FilterParts['store']): () => Promise<string> {
+  let ours: Promise<string> | undefined;
+  return async () => {
+    ours ??= newSecret();
+    return store.signingKey(await ours);
+  };
+}
+
+async function newSecret(): Promise<string> {
   const { privateKey } = await promisify(generateKeyPair)('ed25519');
-  return store.signingKey(privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64'));
+  return privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 }

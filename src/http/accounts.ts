@@ -30,6 +30,8 @@ export interface Job {
   shed(): void;
   /** Others wait behind it for what it carries (head-of-line blocking): it is refused at once where it would be later. */
   readonly isProxy: boolean;
+  /** As it waits in a row: made the first time. */
+  waiting?: Waiting;
 }
 
 /** A caller whose requests would wait longer than this … */
@@ -50,8 +52,16 @@ const RARE_MS = 100;
 
 export interface Waiting {
   readonly job: Job;
-  readonly since: number;
-  readonly within?: string | undefined;
+  since: number;
+  within?: string | undefined;
+}
+
+/** The same one each time: of its own for each wait the garbage collector had 6,000 to carry (2026-11-18). */
+export function waitingOf(job: Job, since: number, within?: string): Waiting {
+  job.waiting ??= { job, since, within };
+  job.waiting.since = since;
+  job.waiting.within = within;
+  return job.waiting;
 }
 
 export class Account {
@@ -143,6 +153,11 @@ export class Account {
 export class Side {
   readonly fresh = new Set<Account>();
   readonly row = new Set<Account>();
+  /**
+   * Milliseconds that its answers of this turn will still take when it is over. In one for all sides, dear requests of one
+   * left nothing of the turn to those that come after it: strangers waited for seconds (2026-11-18).
+   */
+  owed = 0;
 
   get isWaiting(): boolean {
     return this.fresh.size + this.row.size > 0;
@@ -153,6 +168,19 @@ export class Side {
     // Who watches asks now and then. In one row with thousands who ask again and again it would wait for seconds.
     if (account.kind === 'probe' && account.asksRarely(now)) this.row.delete(account);
     if (!this.row.has(account)) this.fresh.add(account);
+  }
+}
+
+/** All who wait, by what is known of them. */
+export class Sides {
+  readonly key = new Side();
+  readonly claim = new Side();
+  readonly stranger = new Side();
+  readonly probe = new Side();
+
+  /** Another turn begins. */
+  oweNothing(): void {
+    for (const side of [this.key, this.claim, this.stranger, this.probe]) side.owed = 0;
   }
 }
 

@@ -9,6 +9,10 @@ import type { Head } from './head.ts';
 
 export const MOST_BODY = 64 * 1024;
 const JSON_TYPE = 'application/json';
+/** RFC 8259 8.1 knows no other for JSON: read as UTF-8 it would be another text. */
+const CHARSET = /;\s*charset="?([^\s";]*)/i;
+const CHARSETS = ['utf-8', 'utf8', 'us-ascii', ''];
+const NOT_UTF8 = 'send JSON as UTF-8';
 const UNCOMPRESSED = 'send the body without a Content-Encoding';
 
 export interface BodyLimits {
@@ -97,6 +101,8 @@ async function readBytes(
   if (head.transferEncoding === undefined && length === 0) return Buffer.alloc(0);
   const type = (head.contentType ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== JSON_TYPE) return refuse('unsupported_media_type');
+  const charset = CHARSET.exec(head.contentType ?? '')?.[1] ?? 'utf-8';
+  if (!CHARSETS.includes(charset.toLowerCase())) return refuse('unsupported_media_type', NOT_UTF8);
   // RFC 9110 8.4: what is not undone is not understood, and "not valid JSON" would send its sender looking elsewhere.
   const coding = req.headers['content-encoding'] ?? 'identity';
   if (coding.toLowerCase() !== 'identity') return refuse('unsupported_media_type', UNCOMPRESSED);

@@ -15,7 +15,7 @@ import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
 import { OPERATORS } from './places.ts';
 import { plainRefusal } from './plain.ts';
-import { PRICES } from './prices.ts';
+import { PRICES, priceOf } from './prices.ts';
 import { Receiving, type ReceivingParts } from './receiving.ts';
 import { endAfter, MOST_DRAINED, refuseLast, refuseUnread, sendEmpty, sendRefusal } from './reply.ts';
 import { newRequestId } from './request-id.ts';
@@ -145,7 +145,7 @@ export class Dispatch {
       failed: this.#fail,
     };
     this.inFlight++;
-    connection.begin(call, found?.resource.price ?? PRICES.bytes);
+    connection.begin(call, priceOf(found?.resource.price ?? PRICES.bytes, target.segment));
     const isLast = this.isDraining || connection.isSpent || connection.requests >= MOST_REQUESTS_PER_SOCKET;
     const isUnread = head.bodyLength > MOST_DRAINED && !found?.resource.routes.get(req.method!)?.body;
     if (isLast || isUnread || !res.shouldKeepAlive) endAfter(call);

@@ -4,12 +4,10 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Kept, keptByKernel } from './kernel.ts';
+import { type Kept, keptByKernel, LITTLE_BYTES } from './kernel.ts';
 
 /** Bytes that went out since the kernel was asked last. */
 const MOST_DOUBTED = 32 * 1024 * 1024;
-/** A connection of which it keeps less is in the middle of reading. */
-const LITTLE_BYTES = 2 * 1024;
 /** Connections that are looked at before others are answered: in less than a millisecond (2026-11-18). */
 const AT_ONCE = 1_024;
 

@@ -93,13 +93,13 @@ export class Eviction {
 
   /**
    * Who was told first had most time to go. But before that who has its last answer, then a key's whose bodies have not come,
-   * where those are many, then who has no key.
+   * where those are many, then the key's of which most are, then who has no key.
    */
   #nextToLeave(): Connection {
     const told = [...this.leaving.keys()];
     const [unsent, ...more] = ofLargest(told.filter(isUnsent));
     const first = told.find(hasLastAnswer) ?? (more.length >= FEW ? unsent : undefined);
-    return first ?? told.find(one => !isKnown(one)) ?? told[0]!;
+    return first ?? ofMost(told)?.[0] ?? told.find(one => !isKnown(one)) ?? told[0]!;
   }
 
   #end(one: Connection): void {
@@ -141,9 +141,16 @@ function ofLargest(those: readonly Connection[]): readonly Connection[] {
   return Object.values(byParty).reduce((a = [], b = []) => (b.length > a.length ? b : a), []) ?? [];
 }
 
+/** Of the one key that has more than all others. */
+function ofMost(those: readonly Connection[]): readonly Connection[] | undefined {
+  const largest = ofLargest(those);
+  return largest.length > those.length / 2 ? largest : undefined;
+}
+
 /**
- * Of the key with most among those who are looked at, else the stranger, else of any. Whoever was looked at goes behind the
- * others, who are looked at next.
+ * Of the key with most among those who are looked at, else the stranger, else of any. Where that key has more than all others
+ * one that is calling goes for the stranger, with its answer: that is another key's newcomer, and of those up to half were
+ * reset in the middle of their first call (2026-11-18). Whoever was looked at goes behind the others, who are looked at next.
  */
 function inTurn(those: Order<Connection>, now: number, stranger?: Connection): Connection | undefined {
   const looked = those.some(MOST_LOOKED_AT);
@@ -151,5 +158,6 @@ function inTurn(those: Order<Connection>, now: number, stranger?: Connection): C
     those.delete(one);
     those.add(one);
   }
-  return idleOrUnsent(ofLargest(looked), now) ?? stranger ?? idleOrUnsent(looked, now, 0);
+  const newcomer = stranger && (ofMost(looked)?.[0] ?? stranger);
+  return idleOrUnsent(ofLargest(looked), now) ?? newcomer ?? idleOrUnsent(looked, now, 0);
 }

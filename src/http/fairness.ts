@@ -6,7 +6,9 @@
  */
 
 import { Accepting } from './accepting.ts';
-import { type Account, Accounts, FEW, type Job, MOST_WAIT_MS, Side, type Waiting } from './accounts.ts';
+import type { Account, Job, Side, Waiting } from './accounts.ts';
+import { Accounts, FEW, MOST_WAIT_MS, Sides, waitingOf } from './accounts.ts';
+import { PRICES } from './prices.ts';
 import { Queue } from './queue.ts';
 
 /** One turn of the event loop spends so long on requests, and a quarter more on refusing others. */
@@ -21,7 +23,6 @@ const QUANTUM = 500;
 /** How soon to look again while the store has all that it can take, and how long to wait for it: it may be stuck. */
 const FULL_MS = 5;
 const MOST_FULL_MS = 100;
-
 /** While connections come, one claim to a key in so long: with one in each turn, 0.8 ms, those waited a second (2026-11-18). */
 const CLAIM_MS = 3;
 
@@ -29,7 +30,7 @@ export class Fairness {
   /** The store has as many calls as it can take. */
   readonly #isFull: () => boolean;
   readonly #accounts = new Accounts();
-  readonly #sides = { key: new Side(), claim: new Side(), stranger: new Side(), probe: new Side() };
+  readonly #sides = new Sides();
   /** Those who ask for too much. */
   readonly #greedy = new Set<Account>();
   readonly #late = new Queue<Waiting>();
@@ -47,7 +48,7 @@ export class Fairness {
   #forProbes = 0;
   /** When the next of those who claim to have a key may be served in a short turn. */
   #claimsAt = 0;
-  /** Milliseconds that the answers of this turn will still take when it is over. */
+  /** Milliseconds that what was read at once in this turn will still take when it is over. */
   #owed = 0;
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
@@ -62,10 +63,12 @@ export class Fairness {
       const now = performance.now();
       if (this.#turnEnds === 0) {
         this.#turnEnds = now + TURN_MS;
+        this.#owed = 0;
         this.#nextTurn();
       }
-      if (now < this.#turnEnds) {
-        job.work(this.#turnEnds);
+      if (now + this.#owed < this.#turnEnds) {
+        const price = job.work(this.#turnEnds);
+        if (price > PRICES.call) this.#owed += Math.max(0, price / 1_000 - (performance.now() - now));
         return true;
       }
     }
@@ -104,9 +107,8 @@ export class Fairness {
     this.#immediate ??= setImmediate(() => {
       this.#immediate = undefined;
       this.#turnEnds = 0;
-      if (this.holds > 0) {
-        this.#nextTurn();
-      } else if (this.#accepting.goesOn()) {
+      if (this.holds > 0) this.#nextTurn();
+      else if (this.#accepting.goesOn()) {
         this.#serveNewcomers();
         this.#nextTurn();
       } else if (this.waiting > 0) this.#serve();
@@ -127,10 +129,10 @@ export class Fairness {
     const account = this.#accounts.of(caller, now);
     this.waiting++;
     const isTooMuch = account.isTooMuch(now);
-    if (isTooMuch && job.isProxy) return this.#late.push({ job, since: now });
+    if (isTooMuch && job.isProxy) return this.#late.push(waitingOf(job, now));
     if (isTooMuch) this.#greedy.add(account);
     this.#sides[account.kind].join(account, now);
-    account.queue.push({ job, since: now, within: caller.within });
+    account.queue.push(waitingOf(job, now, caller.within));
   }
 
   /** Who watches comes first, for a quarter of the time; keys that are known have half of it where others wait, too. */
@@ -140,7 +142,7 @@ export class Fairness {
     this.#serveProbes();
     const begin = performance.now();
     this.#turnEnds = begin + TURN_MS;
-    this.#owed = 0;
+    this.#sides.oweNothing();
     this.#serveFrom(key.fresh, this.#turnEnds);
     const areOthers = claim.isWaiting || stranger.isWaiting;
     this.#serveFrom(key.row, areOthers ? begin + TURN_MS / 2 : this.#turnEnds);
@@ -160,7 +162,7 @@ export class Fairness {
   #serveProbes(): void {
     const begin = performance.now();
     this.#turnEnds = begin + Math.min(Math.max(TURN_MS, begin - this.#turnedAt), 10 * TURN_MS) / 4;
-    this.#owed = 0;
+    this.#sides.oweNothing();
     this.#serveSide(this.#sides.probe, this.#turnEnds);
   }
 
@@ -175,7 +177,7 @@ export class Fairness {
   #serveNewcomers(): void {
     const { probe, key, claim } = this.#sides;
     this.#isServing = true;
-    this.#owed = 0;
+    this.#sides.oweNothing();
     const begin = performance.now();
     // With a millisecond in each turn strangers who ask for probes had new connections wait for seconds (2026-11-18).
     this.#forProbes = Math.min(this.#forProbes + (begin - this.#turnedAt) / 4, TURN_MS / 10);
@@ -195,10 +197,10 @@ export class Fairness {
   #serveFrom(those: Set<Account>, until: number): void {
     for (const account of those) {
       const now = performance.now();
+      const { fresh, row, owed } = this.#sides[account.kind];
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.kind === 'key' && this.#isFull()) || now + this.#owed >= until) break;
+      if ((account.kind === 'key' && this.#isFull()) || now + owed >= until) break;
       those.delete(account);
-      const { fresh, row } = this.#sides[account.kind];
       if (those === fresh || account.queue.size > 0) {
         this.#takeTurn(account);
         row.add(account);
@@ -207,6 +209,7 @@ export class Fairness {
   }
 
   #takeTurn(account: Account): void {
+    const side = this.#sides[account.kind];
     account.credit = Math.min(QUANTUM, account.credit + QUANTUM);
     while (account.credit > 0) {
       const now = performance.now();
@@ -220,14 +223,14 @@ export class Fairness {
       const spent = (after - now) * 1_000;
       account.pay(price, spent);
       // What goes on when its turn is over is taken from this one: calls are counted, refused and answered then.
-      this.#owed += Math.max(0, price - spent) / 1_000;
-      if (after + this.#owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
+      side.owed += Math.max(0, price - spent) / 1_000;
+      if (after + side.owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
     }
   }
 
   #refuseOldest(account: Account): void {
     const now = performance.now();
-    account.refuseOldest(now, job => this.#late.push({ job, since: now }));
+    account.refuseOldest(now, job => this.#late.push(waitingOf(job, now)));
     if (account.queue.size < FEW) this.#greedy.delete(account);
   }
 

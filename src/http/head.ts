@@ -50,6 +50,20 @@ export function readHead(lines: readonly string[]): Head {
   return head;
 }
 
+const PROBLEM = 'application/problem+json';
+/** What is named only to say that it is not wanted (RFC 9110 12.4.2). */
+const NO_WEIGHT = /^q=0(?:\.0*)?$/;
+
+/** RFC 9457. */
+function wantsProblem(accept: string): boolean {
+  const ranges = accept.toLowerCase();
+  if (!ranges.includes(PROBLEM)) return false;
+  return ranges.split(',').some(range => {
+    const [type, ...parameters] = range.split(';').map(part => part.trim());
+    return type === PROBLEM && !parameters.some(one => NO_WEIGHT.test(one));
+  });
+}
+
 function readLine(head: Head, name: string, value: string): void {
   switch (name.toLowerCase()) {
     case 'authorization':
@@ -68,7 +82,7 @@ function readLine(head: Head, name: string, value: string): void {
       head.acceptEncoding = join(head.acceptEncoding, value);
       break;
     case 'accept':
-      head.wantsProblem ||= /\bapplication\/problem\+json\b/i.test(value);
+      head.wantsProblem ||= wantsProblem(value);
       break;
     case 'host':
       head.hosts++;

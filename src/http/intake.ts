@@ -5,7 +5,7 @@
 
 import { Socket } from 'node:net';
 import { hasHead, joined } from './bytes.ts';
-import { bytesReceived, owned, readShared } from './shared-buffer.ts';
+import { bytesReceived, OwnBuffer, readShared } from './shared-buffer.ts';
 
 /**
  * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent
@@ -42,6 +42,7 @@ export class Intake {
   isPausedByNode = false;
   readonly #socket: Socket;
   readonly #taker: Taker;
+  readonly #own = new OwnBuffer();
   #told = 0;
   #inParser = 0;
   #isPaused = false;
@@ -98,7 +99,12 @@ export class Intake {
 
   /** What is held for longer is its own. */
   #keep(): void {
-    if (this.held !== undefined) this.held = owned(this.held);
+    if (this.held !== undefined) this.held = this.#own.kept(this.held);
+  }
+
+  /** For the parser, of which parts may be kept. */
+  given(bytes: Buffer): Buffer {
+    return this.#own.given(bytes);
   }
 
   static readonly #end = function (this: Taken): void {
@@ -149,7 +155,7 @@ export class Intake {
   account(): void {
     this.#keep();
     // A part of a chunk keeps the whole of it in memory.
-    const bytes = (this.held?.buffer.byteLength ?? 0) + this.#inParser;
+    const bytes = (this.held ? this.#own.sizeOf(this.held) : 0) + this.#inParser;
     if (bytes === this.#told) return;
     this.#told = bytes;
     this.#taker.tell(bytes);
@@ -211,11 +217,13 @@ export class Intake {
     this.#keep();
     (this.held?.buffer as ArrayBuffer | undefined)?.transfer(0);
     this.held = undefined;
+    this.#own.forget();
   }
 
   /** Drops what waits. */
   forget(): void {
     this.held = undefined;
+    this.#own.forget();
     this.#inParser = 0;
     this.account();
   }

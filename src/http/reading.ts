@@ -4,14 +4,13 @@
  */
 
 import type { Socket } from 'node:net';
-import type { Caller, Job } from './accounts.ts';
+import type { Caller, Job, Waiting } from './accounts.ts';
 import { hasHead } from './bytes.ts';
 import type { Fairness } from './fairness.ts';
 import { Intake, type Taker } from './intake.ts';
 import type { OpenLine } from './line.ts';
 import { type Made, Parsing } from './parsing.ts';
 import type { Room } from './room.ts';
-import { owned } from './shared-buffer.ts';
 import { type RowOf, Whose } from './whose.ts';
 
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
@@ -35,6 +34,7 @@ export interface ReadingParts {
 
 export class Reading implements Job, Taker {
   readonly isProxy: boolean;
+  waiting?: Waiting;
   readonly intake: Intake;
   readonly parsing = new Parsing();
   /** Requests are refused with 503 in place of being answered. */
@@ -166,7 +166,7 @@ export class Reading implements Job, Taker {
     const isLast = end === bytes.length;
     const piece = isLast ? bytes : bytes.subarray(0, end);
     this.intake.held = isLast ? undefined : bytes.subarray(end);
-    if (!this.#takesLane(piece)) this.#parse(owned(piece));
+    if (!this.#takesLane(piece)) this.#parse(this.intake.given(piece));
     if (this.#isDone()) this.intake.held = undefined;
     this.intake.recount();
   }

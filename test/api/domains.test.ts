@@ -214,6 +214,21 @@ test('a compressed body is 415 and says so, uncounted', async () => {
   expect((await coded('Identity')).status).toBe(200);
 });
 
+test('a body in another charset than UTF-8 is 415 and says so, uncounted', async () => {
+  const { key, used } = shared();
+  const made = await key({ quota: 5 });
+  const sent = (charset: string) =>
+    post(
+      { domains: ['gmail.com'] },
+      { key: made.secret, headers: [`Content-Type: application/json; charset=${charset}`] },
+    );
+  for (const charset of ['utf-16', '"iso-8859-1"', 'utf-80'])
+    expect(expectError(await sent(charset), 415, 'unsupported_media_type').detail).toBe('send JSON as UTF-8');
+  expect(await used(made.key)).toBe(0);
+  for (const charset of ['UTF-8', '"utf-8"', 'utf8', 'us-ascii', ''])
+    expect((await sent(charset)).status).toBe(200);
+});
+
 test('spellings of one name are that name, each counted; what only looks like a name is shown to its sender alone', async () => {
   const { key, used, logged } = shared();
   const made = await key({ quota: 20 });

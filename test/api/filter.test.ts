@@ -191,10 +191,15 @@ test('is signed with the key that a restored backup has, with the next call', as
     return privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
   });
   let [secret] = keys;
-  let revision = 1;
+  let [revision, looks, isAway] = [1, 0, false];
   const sources = { catalog: await installedCatalog(), overrides: new Map() };
+  const signingKey = async () => {
+    looks++;
+    if (isAway) throw new Error('away');
+    return secret!;
+  };
   const filters = createFilters({
-    ...{ store: { signingKey: async () => secret! }, sources: () => sources, clock: () => 1_000 },
+    ...{ store: { signingKey }, sources: () => sources, clock: () => 1_000 },
     ...{ nextEnd: () => Infinity, revision: () => revision },
     make: async (_, now, key) => ({ bytes: Buffer.from(key), etag: `"${now}"`, names: 0 }),
   });
@@ -205,6 +210,14 @@ test('is signed with the key that a restored backup has, with the next call', as
   const before = await filters.publicKey();
   [revision, secret] = [3, keys[1]];
   expect([await signedBy(), await signedBy(), (await filters.publicKey()) === before]).toEqual([1, 1, false]);
+
+  // However many ask behind a change, the store is asked once; where it fails, again with the next call.
+  [revision, looks, isAway] = [4, 0, true];
+  const failed = await Promise.allSettled(Array.from({ length: 50 }, filters.current));
+  expect([looks, failed.every(({ status }) => status === 'rejected')]).toEqual([1, true]);
+  isAway = false;
+  const all = await Promise.all(Array.from({ length: 50 }, filters.current));
+  expect([looks, new Set(all).size]).toEqual([2, 1]);
 });
 
 const named = (count: number): Override[] =>

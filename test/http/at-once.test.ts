@@ -3,7 +3,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Call } from '../../src/http/call.ts';
 import { changesBytes, changesEtag, prepare } from '../../src/http/changes-page.ts';
 import { changesEndpoint } from '../../src/http/endpoints/changes.ts';
+import { filterEndpoint } from '../../src/http/endpoints/filter.ts';
+import { topEndpoint } from '../../src/http/endpoints/top.ts';
 import { usageEndpoint } from '../../src/http/endpoints/usage.ts';
+import type { LongWork } from '../../src/http/turns.ts';
 
 const senderOf = ({ head, connection }: Call) => ({
   key: head.authorization,
@@ -11,36 +14,48 @@ const senderOf = ({ head, connection }: Call) => ({
 });
 
 /** What a caller saw, and what became of its call. */
-function calling(endpoint: (call: Call) => void, authorization: string, network = 'n') {
+function calling(
+  endpoint: (call: Call) => void,
+  authorization: string,
+  network = 'n',
+  takeTurns?: (work: LongWork) => void,
+) {
   const res = Object.assign(new EventEmitter(), {
     status: 0,
     writeHead(status: number) {
       res.status = status;
     },
+    write: () => true,
     end() {},
   });
   const call = {
     ...{ req: { method: 'GET' }, res, head: { authorization }, quota: [], requestId: 'r' },
-    ...{ target: { query: '' }, connection: { sends: () => true, network }, finished() {} },
+    ...{ target: { query: '' }, connection: { sends: () => true, network, takeTurns }, finished() {} },
   } as unknown as Call;
   endpoint(call);
   return { res, end: () => call.finished(call, 200) };
 }
 
-test('of one caller a few calls are worked on at a time: more are 503 and not counted, others are let in', () => {
-  let counted = 0;
-  const endpoint = changesEndpoint({ doors: { spend: () => counted++, senderOf }, changes: {} } as never);
-  const first = calling(endpoint, 'Bearer a');
-  for (let more = 0; more < 31; more++) expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
-  expect(counted).toBe(32);
-  expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
-  expect(counted).toBe(32);
-  expect(calling(endpoint, 'Bearer b').res.status).toBe(0);
-  first.end();
-  first.end();
-  expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
-  expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
-});
+test.each([
+  ['changes', changesEndpoint],
+  ['filter', filterEndpoint],
+])(
+  'of one caller a few calls for %s are worked on at a time: more are 503 and not counted, others are let in',
+  (_, make) => {
+    let counted = 0;
+    const endpoint = make({ doors: { spend: () => counted++, senderOf }, changes: {}, filters: {} } as never);
+    const first = calling(endpoint, 'Bearer a');
+    for (let more = 0; more < 31; more++) expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
+    expect(counted).toBe(32);
+    expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
+    expect(counted).toBe(32);
+    expect(calling(endpoint, 'Bearer b').res.status).toBe(0);
+    first.end();
+    first.end();
+    expect(calling(endpoint, 'Bearer a').res.status).toBe(0);
+    expect(calling(endpoint, 'Bearer a').res.status).toBe(503);
+  },
+);
 
 test('one network that sends a key keeps out no other that does, and two of them together have few more than one', () => {
   const endpoint = changesEndpoint({ doors: { spend() {}, senderOf }, changes: {} } as never);
@@ -69,6 +84,26 @@ test('of one caller a few calls for its usage are worked on at a time', () => {
   expect([entered, calls[7]!.res.status, calls[8]!.res.status]).toEqual([8, 0, 503]);
   calls[0]!.end();
   expect(calling(call => void endpoint(call), 'Bearer a').res.status).toBe(0);
+});
+
+const list = { rows: [], length: () => 0 };
+test.each([
+  [
+    'a filter',
+    filterEndpoint,
+    { filters: { current: async () => ({ bytes: Buffer.from('x'), etag: '"x"' }) } },
+  ],
+  ['a ranking', topEndpoint, { rank: { top: async () => list } }],
+])('%s that many may have waited for goes to each of them in a turn of its own', async (_, make, parts) => {
+  const doors = { senderOf, spend: (_: Call, go: () => unknown) => void go() };
+  const endpoint = make({ ...parts, doors } as never);
+  const works: LongWork[] = [];
+  const takeTurns = (work: LongWork) => void works.push(work);
+  const calls = ['a', 'a', 'b'].map(key => calling(endpoint, `Bearer ${key}`, 'n', takeTurns));
+  await vi.waitFor(() => expect(works).toHaveLength(3));
+  expect(calls.map(({ res }) => res.status)).toEqual([0, 0, 0]);
+  works[1]!.step();
+  expect(calls.map(({ res }) => res.status).sort()).toEqual([0, 0, 200]);
 });
 
 test('a page is made of parts of portions, and its tag tells what it says', () => {

@@ -16,6 +16,10 @@ test.each<[string | undefined, boolean]>([
   ['w/"a"', false],
   ['"aW/"', false],
   ['"a"W/', false],
+  ['"b"a"', false],
+  ['"b"a", "a"', true],
+  ['\t"a"\t', true],
+  ['*, "b"', false],
 ])('a caller who sends If-None-Match: %s has the answer of tag "a": %s', (sent, known) => {
   expect(isKnown(sent, '"a"')).toBe(known);
 });

@@ -360,11 +360,20 @@ test.each<[string, Given[], string]>([
     'of strangers, where the key with most is in the middle of its calls',
     [
       { network: 'a', party: 'key', state: 'calling', count: 3 },
-      { network: 'a', party: 'key', count: 3 },
-      { network: 'a', party: 'other', state: 'calling' },
+      { network: 'a', party: 'other', state: 'calling', count: 3 },
       { network: 'a' },
     ],
     'a',
+  ],
+  [
+    'of a key with more than all others in place of a stranger, though it is in the middle of its calls',
+    [
+      { network: 'a', party: 'other', state: 'calling' },
+      { network: 'a', party: 'key', count: 3 },
+      { network: 'a', party: 'key', state: 'calling', count: 3 },
+      { network: 'a' },
+    ],
+    'key 0',
   ],
 ])('who makes room of an address that has as many as it may: %s', (_, given, expected) => {
   const { eviction, gone } = world(given);
@@ -387,6 +396,17 @@ test.each<[string, number, object, string]>([
   gone.length = 0;
   eviction.fromAll();
   expect(gone[0]).toBe(expected);
+});
+
+test("where most of those who were told to go are one key's, one of these is reset for the next, and no stranger", () => {
+  const { eviction, gone, those } = world([
+    { network: 'b', state: 'waiting' },
+    { network: 'a', party: 'key', state: 'waiting', count: 100 },
+  ]);
+  for (const one of those.slice(0, MOST_TOLD)) eviction.refuses(one as unknown as Connection);
+  gone.length = 0;
+  eviction.fromAll();
+  expect(gone[0]).toMatch(/^key /);
 });
 
 test('so many are told to go; who was told first is reset for the next, keys last, and who has not gone in time is', () => {

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Account, type Job } from '../../src/http/accounts.ts';
 import { Fairness } from '../../src/http/fairness.ts';
-import { PRICES } from '../../src/http/prices.ts';
+import { PRICES, priceOf } from '../../src/http/prices.ts';
 import { Queue } from '../../src/http/queue.ts';
 import { eventually, pause, turn } from '../support/scale.ts';
 
@@ -481,6 +481,68 @@ test.each(['stranger', 'key'])(
     expect(most).toBeLessThan(200);
   },
 );
+
+test.each(['key', 'claim'])(
+  'strangers have their turns beside any number of dear requests of a %s, and so have first calls',
+  async caller => {
+    timeOfWork();
+    const fairness = fair();
+    let isOver = false;
+    // Answered later, and sent again at once.
+    const dear = (name: string): Fake => {
+      const one: Fake = Object.assign(job(name), {
+        work() {
+          takeMs(0.05);
+          if (!isOver) setImmediate(() => fairness.arrive(one));
+          return 10_000;
+        },
+      });
+      return one;
+    };
+    onTestFinished(() => {
+      isOver = true;
+    });
+    fairness.arrive(job('somebody', 20));
+    for (let at = 0; at < 100; at++) fairness.arrive(dear(`${caller} dear ${at % 3}`));
+    const others = ['a stranger', 'claim of another', 'key of another'].flatMap(name =>
+      Array.from({ length: 10 }, () => job(name, 0.1)),
+    );
+    for (const one of others) fairness.arrive(one);
+    let turns = 0;
+    for (; others.some(({ state }) => state === 'new') && turns < 200; turns++) await turn();
+    expect(turns).toBeLessThan(20);
+  },
+);
+
+test.each([
+  ['plain ones are read as they come', PRICES.call, 300],
+  ['dear ones as many as a turn has time for', 2_000, 6],
+])('where nobody waits, calls that are answered later: %s', (_, price, most) => {
+  timeOfWork();
+  const fairness = fair();
+  const later = () => Object.assign(job('key'), { work: () => price });
+  const read = Array.from({ length: 300 }, later).filter(one => fairness.arrive(one));
+  expect(read.length).toBeLessThanOrEqual(most);
+  expect(read.length).toBeGreaterThan(most / 2);
+});
+
+test('where nobody waits, what took its time at once is not charged for it again', () => {
+  timeOfWork();
+  const fairness = fair();
+  const read = Array.from({ length: 300 }, () => job('key', 2)).filter(one => fairness.arrive(one));
+  expect(read).toHaveLength(5);
+});
+
+test.each([
+  ['a.com', PRICES.call],
+  ['a'.repeat(64), PRICES.call],
+  ['a'.repeat(100), PRICES.call + 104],
+  ['a.'.repeat(100), PRICES.call + 604],
+  ['.'.repeat(1_024), PRICES.call + 1_532],
+  ['.'.repeat(1_025), PRICES.call],
+])('a name of %s has its price', (segment, price) => {
+  expect(priceOf(PRICES.call, segment)).toBe(price);
+});
 
 test('who watches now and then waits behind nobody who asks all the time', async () => {
   timeOfWork();

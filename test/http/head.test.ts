@@ -123,6 +123,19 @@ describe('of header lines is read', () => {
     ],
     ['the wish for errors as problems', [['Accept', 'application/problem+json']], { wantsProblem: true }],
     [
+      'the wish for them after others',
+      [['Accept', 'application/json, application/problem+json;q=0.1']],
+      { wantsProblem: true },
+    ],
+    ['the wish for none', [['Accept', 'application/json, application/problem+json;q=0']], {}],
+    ['the wish for none, at length', [['Accept', 'application/problem+json ; q=0.000 , */*']], {}],
+    ['the wish for none, behind another parameter', [['Accept', 'application/problem+json;v=1;Q=0']], {}],
+    [
+      'the wish for them, where another type is the one that is not wanted',
+      [['Accept', 'text/html;q=0, application/problem+json;q=0.01, */*;q=0']],
+      { wantsProblem: true },
+    ],
+    [
       'that wish among others, in any case',
       [['Accept', 'text/html, Application/Problem+JSON;q=0.9']],
       { wantsProblem: true },

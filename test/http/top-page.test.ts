@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Call } from '../../src/http/call.ts';
 import { topEndpoint } from '../../src/http/endpoints/top.ts';
 import { TopPage } from '../../src/http/top-page.ts';
+import type { LongWork } from '../../src/http/turns.ts';
 import type { TopDomain } from '../../src/rank.ts';
 
 const rows = (count: number, flags = 0): TopDomain[] =>
@@ -45,6 +46,9 @@ test('a tag stands for what the rows say and how many they are: the same from ev
     expect(other.etag(250)).not.toBe(page.etag(250));
 });
 
+/** Nobody else waits. */
+const CONNECTION = { sends: () => true, takeTurns: (work: LongWork) => void work.step() };
+
 test('who asks for a thousand lengths of a list, explained or not, has each row of it written twice', async () => {
   let written = 0;
   const counted = rows(1_000).map(row => ({
@@ -66,7 +70,7 @@ test('who asks for a thousand lengths of a list, explained or not, has each row 
     endpoint({
       ...{ req: { method: 'GET' }, res, head: {}, quota: [], requestId: 'r' },
       target: { query: `limit=${limit}&explain=${limit % 2 === 0}` },
-      connection: { sends: () => true },
+      connection: CONNECTION,
       finished: (_: Call, status: number) => finished.push(status),
     } as never);
   }
@@ -86,7 +90,7 @@ test('a list is written in one turn and sent in another, to those who find it wr
   const ask = (who: string) =>
     endpoint({
       ...{ req: { method: 'HEAD' }, res: { writeHead() {}, end() {} }, head: {}, quota: [], requestId: 'r' },
-      ...{ target: { query: '' }, connection: { sends: () => true }, finished: () => sent.push(who) },
+      ...{ target: { query: '' }, connection: CONNECTION, finished: () => sent.push(who) },
     } as never);
   ask('first');
   setImmediate(() => sent.push('a turn'));

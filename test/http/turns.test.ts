@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Caller, Job } from '../../src/http/accounts.ts';
 import { Fairness } from '../../src/http/fairness.ts';
 import { PRICES } from '../../src/http/prices.ts';
-import { takeTurns } from '../../src/http/turns.ts';
+import { inOneGo, takeTurns } from '../../src/http/turns.ts';
 import { eventually } from '../support/scale.ts';
 
 const keyed = (name: string): Caller => ({ name, kind: 'key' });
@@ -40,7 +40,11 @@ function world() {
     shed: () => void done.push(`${caller} refused`),
     isProxy: false,
   });
-  return { fairness, done, many, call };
+  const answer = (caller: string) => () => {
+    now += 0.1;
+    done.push(caller);
+  };
+  return { fairness, done, many, call, answer };
 }
 
 test('where nobody waits the work of a long call is done a part at a time, with turns of the event loop between', async () => {
@@ -73,6 +77,16 @@ test.each([
       expect(done.slice(0, end).filter(one => one === name).length).toBeLessThanOrEqual(100);
   },
 );
+
+test('a thousand calls that waited for the same thing are answered in many turns, and other callers in between', async () => {
+  const { fairness, done, call, answer } = world();
+  for (let one = 0; one < 1_000; one++) takeTurns(fairness, keyed('greedy'), inOneGo(100, answer('greedy')));
+  fairness.arrive(call('other'));
+  // 10 ms of 0.1 ms each.
+  expect(done.length).toBeLessThanOrEqual(101);
+  await eventually('all are answered', () => done.length === 1_001);
+  expect(done.indexOf('other')).toBeLessThanOrEqual(300);
+});
 
 test('what was counted is not refused, however many of its kind wait', async () => {
   const { fairness, many, call } = world();

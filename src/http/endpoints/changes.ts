@@ -9,8 +9,9 @@ import { changesBytes, changesEtag, prepare, readCursor } from '../changes-page.
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
 import { PRICES } from '../prices.ts';
-import { readCount } from '../query.ts';
+import { parameter, readCount } from '../query.ts';
 import { sendEmpty, sendJson, sendRefusal } from '../reply.ts';
+import { inOneGo } from '../turns.ts';
 
 const DEFAULT_CHANGES = 100;
 export const MOST_CHANGES = 1_000;
@@ -41,22 +42,14 @@ export function changesEndpoint({ doors, changes }: { doors: Doors; changes: Cha
 
 /** What has to be read from the store takes time of its caller, as another call would. */
 function turnOf(call: Call): Promise<void> {
-  return new Promise(resolve => {
-    call.connection.takeTurns({
-      isDone: true,
-      step() {
-        resolve();
-        return PRICES.portion;
-      },
-    });
-  });
+  return new Promise(resolve => call.connection.takeTurns(inOneGo(PRICES.portion, resolve)));
 }
 
 function readWanted(query: string): { since: Since | undefined; limit: number } | Refusal {
   const limit = readCount(query, 'limit', MOST_CHANGES) ?? DEFAULT_CHANGES;
   if (typeof limit === 'object') return limit;
-  const text = new URLSearchParams(query).get('since');
-  if (text === null) return { since: undefined, limit };
+  const text = parameter(query, 'since');
+  if (text === undefined) return { since: undefined, limit };
   const since = readCursor(text);
   return since
     ? { since, limit }

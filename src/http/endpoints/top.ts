@@ -7,9 +7,11 @@ import type { Rank, TopList } from '../../rank.ts';
 import type { Call } from '../call.ts';
 import type { Doors } from '../doors.ts';
 import { isKnown } from '../etag.ts';
-import { readCount, readFlag } from '../query.ts';
+import { PRICES } from '../prices.ts';
+import { parameter, readCount, readFlag } from '../query.ts';
 import { sendEmpty, sendJson, sendRefusal } from '../reply.ts';
 import { TopPage } from '../top-page.ts';
+import { inOneGo } from '../turns.ts';
 import { FLAG_REASONS } from '../wire.ts';
 
 const DEFAULT_TOP = 100;
@@ -42,14 +44,19 @@ export function topEndpoint({ doors, rank }: { doors: Doors; rank: Rank }) {
     if ('refused' in wanted) return sendRefusal(call, wanted);
     const list = await rank.top(wanted.reason);
     const page = await pageOf(list, wanted.explain);
-    const length = list.length(wanted.limit, wanted.isObserved);
-    const etag = page.etag(length);
-    const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
-    if (isKnown(call.head.ifNoneMatch, etag)) return sendEmpty(call, 304, headers);
-    sendJson(call, 200, page.begin(length), headers, page.end(length));
+    call.connection.takeTurns(
+      inOneGo(PRICES.list, () => answer(call, page, list.length(wanted.limit, wanted.isObserved))),
+    );
   }
 
   return (call: Call): void => doors.spend(call, () => serve(call));
+}
+
+function answer(call: Call, page: TopPage, length: number): void {
+  const etag = page.etag(length);
+  const headers = ['Cache-Control', 'private, max-age=60', 'ETag', etag];
+  if (isKnown(call.head.ifNoneMatch, etag)) sendEmpty(call, 304, headers);
+  else sendJson(call, 200, page.begin(length), headers, page.end(length));
 }
 
 function readTop(query: string): Wanted | Refusal {
@@ -57,13 +64,12 @@ function readTop(query: string): Wanted | Refusal {
   if (typeof limit === 'object') return limit;
   const explain = readFlag(query, 'explain');
   if (typeof explain === 'object') return explain;
-  const parameters = new URLSearchParams(query);
-  const reason = parameters.get('reason') ?? undefined;
+  const reason = parameter(query, 'reason');
   if (reason !== undefined && !isFlagReason(reason)) {
     return refuse('validation_error', `reason must be one of ${FLAG_REASONS.join(', ')}`);
   }
-  const source = parameters.get('source');
-  if (source !== null && source !== 'observed') {
+  const source = parameter(query, 'source');
+  if (source !== undefined && source !== 'observed') {
     return refuse('validation_error', 'source must be observed');
   }
   return { limit, reason, explain, isObserved: source === 'observed' };

@@ -4,6 +4,7 @@ import { isRange, latencyOf, RANGES, type Range, type Traffic } from '../../core
 import type { TrafficWatch } from '../../traffic.ts';
 import type { NoBody } from '../bodies.ts';
 import { invalid, ok, type Work } from '../operators.ts';
+import { parameter } from '../query.ts';
 
 const NAMES = Object.keys(RANGES) as Range[];
 const DEFAULT_RANGE: Range = 'hour';
@@ -25,7 +26,7 @@ export interface TrafficEndpointParts {
 
 export function trafficEndpoints({ traffic }: TrafficEndpointParts) {
   const read: Work<typeof NoBody> = async ({ target }) => {
-    const range = new URLSearchParams(target.query).get('range') ?? DEFAULT_RANGE;
+    const range = parameter(target.query, 'range') ?? DEFAULT_RANGE;
     if (!isRange(range)) return invalid(`range must be one of ${NAMES.join(', ')}`);
     const { from, to, stepMs, total, places } = await traffic.read(range);
     return ok({
