@@ -46,7 +46,7 @@ export default defineConfig({
     // Files share the modules and the catalog of their worker: without that, half of the time went into loading them
     // (November 2026).
     isolate: false,
-    // 345 s with 5 on two cores that do nothing else, 352 with 7 (2026-11-17): both cores are busy then.
+    // 345 s with 5 on two cores that do nothing else, 352 with 7 (2026-11-17); 310 with 5, 316 with 6 (2026-11-18): both cores are busy.
     maxWorkers: 5,
   },
 });

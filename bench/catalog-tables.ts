@@ -13,7 +13,14 @@ const HOLD_COLUMNS = [
   ...['CATALOG', 'WHILE', 'ON A CORE', 'WITHOUT GC', 'PAGE FAULTS', 'BLOCKED', 'LATE'],
   ...['IDLE: ON A CORE', 'BLOCKED', 'LATE'],
 ];
-const STAGES = { started: 'start', followed: 'update', told: 'changes', filtered: 'filter' } as const;
+const STAGES = {
+  started: 'start',
+  followed: 'first update',
+  told: 'its changes',
+  followedNext: 'next update',
+  toldNext: 'its changes',
+  filtered: 'filter',
+} as const;
 
 function sizesOf({ names, first, next, served }: CatalogFigures): string[] {
   return [
@@ -43,7 +50,7 @@ export function printCatalogs(all: readonly CatalogFigures[]): void {
   process.stdout.write('\nCatalogs of ten lists, each start in a process of its own\n\n');
   printTable(COLUMNS, all.map(sizesOf));
   process.stdout.write(
-    '\nThe longest turn of the loop of a service, by its start, an update, its changes, the first filter, in ms: on a core by\nits own thread, blocked otherwise, and how late a timer was; the same of a process that does nothing. The median of\nthree services (the longest of all)\n\n',
+    '\nThe longest turn of the loop of a service, by its start, updates, their changes, the first filter, in ms: on a core by\nits own thread, blocked otherwise, and how late a timer was; the same of a process that does nothing. The median of\nthree services (the longest of all)\n\n',
   );
   printTable(HOLD_COLUMNS, all.flatMap(holdsOf));
 }

@@ -89,8 +89,9 @@ async function accept(folder: string, at: number, names: readonly string[]): Pro
   await store.close();
 }
 
-/** One in fifty of a list. */
-const newIn = (names: number) => Array.from({ length: names / FEEDS / 50 }, (_, at) => nameOf(names + at));
+/** One in fifty of a list more with each update. */
+const newIn = (names: number, updates: number) =>
+  Array.from({ length: (updates * names) / FEEDS / 50 }, (_, at) => nameOf(names + at));
 
 const STAGES = {
   /** Ten lists into a store. */
@@ -100,8 +101,8 @@ const STAGES = {
   },
 
   /** Some names more on one of them. */
-  async change(folder: string, names: number) {
-    await accept(folder, 0, [...listOf(0, names), ...newIn(names)]);
+  async change(folder: string, names: number, updates: number) {
+    await accept(folder, 0, [...listOf(0, names), ...newIn(names, updates)]);
     return {};
   },
 
@@ -147,9 +148,9 @@ const STAGES = {
     const watch = new HoldWatch();
     const longest = async () => ({ here: await watch.longest(), idle: await idle.longest() });
     await idle.longest();
-    let isUpdated = false;
+    let updates = 0;
     const write = (line: string) => {
-      isUpdated ||= line.includes('feeds were updated');
+      if (line.includes('feeds were updated')) updates++;
     };
     const log = pino({}, { write });
     const config = configIn(folder);
@@ -163,14 +164,19 @@ const STAGES = {
     };
     for (const path of ['top-domains', 'changes', 'domain/mailinator.com']) await call(`/v1/public/${path}`);
     const started = await longest();
-    const was = (await store.changesMark())?.last;
-    await aside.ask({ run: [fileURLToPath(import.meta.url), 'change', folder, `${names}`] });
-    while (!isUpdated) await pause(50);
-    await call('/v1/public/top-domains');
-    const followed = await longest();
-    while ((await store.changesMark())?.last === was) await pause(50);
-    await call('/v1/public/changes?limit=1000');
-    const told = await longest();
+    const update = async (nth: number) => {
+      const was = (await store.changesMark())?.last;
+      await aside.ask({ run: [fileURLToPath(import.meta.url), 'change', folder, `${names}`, `${nth}`] });
+      while (updates < nth) await pause(50);
+      await call('/v1/public/top-domains');
+      const followed = await longest();
+      while ((await store.changesMark())?.last === was) await pause(50);
+      await call('/v1/public/changes?limit=1000');
+      return { followed, told: await longest() };
+    };
+    const { followed, told } = await update(1);
+    // Code that has run before takes less: of one that runs for days this is the usual one.
+    const { followed: followedNext, told: toldNext } = await update(2);
     const startedAt = performance.now();
     await call('/v1/public/filter');
     const filterSeconds = (performance.now() - startedAt) / 1_000;
@@ -179,7 +185,7 @@ const STAGES = {
     aside.close();
     idle.close();
     await service.close();
-    return { started, followed, told, filtered, filterSeconds };
+    return { started, followed, told, followedNext, toldNext, filtered, filterSeconds };
   },
 };
 
@@ -243,6 +249,6 @@ export async function measureCatalog(names: number): Promise<CatalogFigures> {
 }
 
 if (import.meta.main) {
-  const [stage, folder, names] = process.argv.slice(2) as [keyof typeof STAGES, string, string];
-  process.stdout.write(JSON.stringify(await STAGES[stage](folder, Number(names))));
+  const [stage, folder, names, updates] = process.argv.slice(2) as [keyof typeof STAGES, string, ...string[]];
+  process.stdout.write(JSON.stringify(await STAGES[stage](folder, Number(names), Number(updates))));
 }

@@ -147,7 +147,7 @@ export class HoldWatch {
     const { own, faults } = most(turns);
     return {
       ...{ late, own, faults, worked: most(turns.filter(isWork)).own },
-      blocked: Math.max(0, ...turns.map(blockOf)),
+      blocked: turns.reduce((most, turn) => Math.max(most, blockOf(turn)), 0),
     };
   }
 

