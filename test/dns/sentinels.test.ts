@@ -480,7 +480,9 @@ test.each<Fault>(['servfail', 'drop'])(
       expect(await states(world, [name])).toEqual(['unknown']);
     expect([problem(), changes]).toEqual([null, 0]);
     world.time.now += 30_000;
-    expect(await states(world, ['g.com'])).toEqual(['unknown']);
+    // Of a name for which a busy machine leaves it no time nothing is held against it.
+    for (let n = 0; problem() === null && n < 20; n++)
+      expect(await states(world, [`later${n}.com`])).toEqual(['unknown']);
     expect(problem()).toMatch(/^does not answer for names that others deny.*set DNS_SERVERS/);
     expect(world.resolver.health().degraded).toBe(false);
     // The first of these is put to it once more, and counts all the same.

@@ -83,9 +83,13 @@ test('asked for five times what it can do, it goes on doing at least half of it,
   expect(shown, all).toEqual({ isShedding: true, isServing: true, isEnough: true });
   const answered = [...calm.flatMap(({ seen }) => seen), ...tries.map(({ seen }) => seen)];
   const sum = (status: string) => answered.reduce((all, { statuses }) => all + (statuses[status] ?? 0), 0);
-  // A call that the store was late for may be counted.
-  expect(rig.counted()).toBeGreaterThanOrEqual(sum('200'));
-  expect(rig.counted()).toBeLessThanOrEqual(sum('200') + sum('500'));
+  // A call that the store was late for may be counted; so may one that has no answer when a busy machine is no longer waited for.
+  const doubtful = isStarved(rig.pid) ? sum('500') + inDoubt(answered) : sum('500');
+  const told = JSON.stringify(
+    answered.map(({ name, statuses, lost, timedOut, cut }) => ({ name, statuses, lost, timedOut, cut })),
+  );
+  expect(rig.counted(), told).toBeGreaterThanOrEqual(sum('200'));
+  expect(rig.counted(), told).toBeLessThanOrEqual(sum('200') + doubtful);
   // What is shed costs no line of the log each.
   expect(rig.loggedShed()).toBeLessThan(10 * tries.length);
 });

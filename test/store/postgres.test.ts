@@ -20,6 +20,12 @@ import { spendOne } from '../support/spend.ts';
 import { DAY, flagOf, MONTH, someKey, storeContract } from './contract.ts';
 
 /** Three servers on one database that stay open for many tests, each of which finds it empty. */
+const isWell = (asked: Promise<unknown>) =>
+  asked.then(
+    () => true,
+    () => false,
+  );
+
 async function emptiedDatabase(url: string) {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -97,13 +103,15 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     return client;
   }
 
-  async function withKey() {
+  /** Its connection for calls is there: to make one takes longer than a call waits on a busy machine. */
+  async function withKey(isConnected = true) {
     await empty();
     const store = await open();
     const key = someKey();
     await store.createKey(key, ACT);
     const revision = await store.revision();
     const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
+    if (isConnected) await eventually('it is connected', () => isWell(store.keyByDigest('none')));
     return { store, key, revision, spend };
   }
 
@@ -155,7 +163,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     way.ms = 700;
     expect(await store.lease('none')).toBeUndefined();
     way.ms = 5;
-    await store.ready();
+    await eventually('it serves', () => isWell(store.ready()));
     way.ms = 700;
     await expect(store.lease('none')).rejects.toThrow('did not answer within 800 ms');
   });
@@ -539,7 +547,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       ['connecting', false, 1_500],
       ['connecting, for longer than the pool itself would wait', false, 3_000],
     ])('is not refused because this process was held during %s', async (_, isConnected, ms) => {
-      const { spend } = await withKey();
+      const { spend } = await withKey(isConnected);
       if (isConnected) await spend();
       const call = spend();
       // Behind the immediate that sends the batch.
@@ -629,18 +637,8 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = 'domain-risk' AND datname = current_database()`,
       );
-      await eventually('a call is counted again', async () =>
-        spend().then(
-          () => true,
-          () => false,
-        ),
-      );
-      await eventually('ready', async () =>
-        store.ready().then(
-          () => true,
-          () => false,
-        ),
-      );
+      await eventually('a call is counted again', () => isWell(spend()));
+      await eventually('ready', () => isWell(store.ready()));
     });
   });
 

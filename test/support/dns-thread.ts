@@ -7,7 +7,7 @@ export interface DnsThreadData {
   readonly name: string;
   /** `tcp`: what comes over UDP is cut off. */
   readonly over: 'udp' | 'tcp';
-  /** Two numbers: how many questions came that way, and whether they may be answered. */
+  /** Two numbers: how many questions came that way, and whether they may be answered (1) and were (2). */
   readonly shared: SharedArrayBuffer;
 }
 
@@ -28,6 +28,10 @@ const dns = await startDns([
           }
           Atomics.add(flags, 0, 1);
           Atomics.wait(flags, 1, 0);
+          setImmediate(() => {
+            Atomics.store(flags, 1, 2);
+            Atomics.notify(flags, 1);
+          });
           return answer;
         },
       },

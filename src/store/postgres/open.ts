@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
+import { STARTING_MS } from './connect.ts';
 import { DENIED, deniedOnTables } from './rights.ts';
 import {
   LOCKED,
@@ -15,13 +16,11 @@ import {
   sqlStateOf,
 } from './session.ts';
 
-const START_MS = 3_000;
-
 /** Reads the address and the files that it names, such as a certificate. */
 function newClient(url: string): pg.Client {
   let client: pg.Client;
   try {
-    client = new pg.Client({ ...settings(url), connectionTimeoutMillis: START_MS });
+    client = new pg.Client({ ...settings(url), connectionTimeoutMillis: STARTING_MS });
   } catch (error) {
     const { code, path, syscall, message } = error as NodeJS.ErrnoException;
     if (syscall === undefined) {
