@@ -5,11 +5,12 @@ import { builtThreads } from './test/support/program.ts';
 
 forgetSettings();
 
+/** Long ones that wait most of their time: for DNS, for timeouts, for PostgreSQL. */
+const WAITING =
+  /test\/dns\/(?!knot)|test\/processes\/(?:dns-|edge|workers|postgres|strangers)|test\/(?:api\/(?:edge|top-domains)|client\/(?!package)|http\/port|store\/postgres)/;
 /** Long ones that keep a core busy, and a disk. */
 const BUSY =
-  /test\/(?:framing|learn|evasion|operators-own|patterns)|test\/(?:commands|store|client\/package)|test\/processes\/(?!dns-|durable|hot-path)/;
-/** Long ones that wait most of their time: for DNS, for timeouts, for a browser. */
-const WAITING = /test\/dns\/(?!knot)|test\/processes\/dns-|test\/api\/(?:edge|top-domains)|test\/client\/|test\/http\/port/;
+  /test\/(?:framing|learn|evasion|operators-own|patterns|update|poisoned-list|maker|scheduled-backups)|test\/(?:commands|store|processes|client\/package|http\/fairness)/;
 /** They need a program of the system, which `npm test` installs while the first ones run. */
 const PROGRAMS = /test\/documents|test\/console\/|test\/dns\/knot|test\/processes\/(?:durable|hot-path)/;
 
@@ -21,7 +22,8 @@ class InTurn extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const all = await super.sort(files);
     const are = (pattern: RegExp) => all.filter(({ moduleId }) => pattern.test(moduleId));
-    const [busy, waiting] = [are(BUSY), [...are(WAITING), ...are(PROGRAMS)]];
+    const waiting = [...are(WAITING), ...are(PROGRAMS)];
+    const busy = are(BUSY).filter(file => !waiting.includes(file));
     const inTurn = busy.flatMap((file, at) => [file, ...waiting.slice(at, at + 1)]);
     return [...new Set([...inTurn, ...waiting, ...all])];
   }

@@ -252,7 +252,7 @@ const full = await measure(0, async (rig, peak) => {
 
 const rows = [...lowered.rows, ...full.rows];
 process.stdout.write(
-  `${SECONDS} s each; times in ms; LAG is how far the load generator itself fell behind at most\n\n`,
+  `${SECONDS} s each; times in ms; LAG is how far the load generator itself fell behind at most, and no part of SLOWEST and MOST\n\n`,
 );
 print(rows);
 const counted = lowered.kept.counted + full.kept.counted;
