@@ -161,32 +161,32 @@ export class Batcher {
       this.#goOn();
       this.#telling.begin();
       const reject = (waiter: Waiter<Spent>) => waiter.reject(error as Error);
-      for (const { waiters, several } of groups) {
-        this.#telling.all(waiters, reject);
-        this.#telling.all(several, ({ waiter }) => reject(waiter));
+      for (const { keyId, waiters, several } of groups) {
+        this.#telling.all(keyId, waiters, reject);
+        this.#telling.all(keyId, several, ({ waiter }) => reject(waiter));
       }
     }
   }
 
   #tell(group: PendingGroup, result: SpendResult): void {
-    const { waiters, several } = group;
+    const { keyId, waiters, several } = group;
     const whole = sumOf(several);
     // Where the whole is not granted, what is granted is less than it.
     const isWhole = result !== 'changed' && result.granted >= whole;
     if (several.length > 0 && result !== 'changed' && !isWhole) this.#tellTight(group, result.used);
     else if (several.length > 0) {
       let before = result === 'changed' ? 0 : result.used - result.granted;
-      this.#telling.all(several, ({ names, waiter }) => {
+      this.#telling.all(keyId, several, ({ names, waiter }) => {
         before += names;
         waiter.resolve(result === 'changed' ? CHANGED : { outcome: 'granted', used: before });
       });
     }
     const before = isWhole ? whole : 0;
-    this.#telling.all(waiters, (waiter, place) => waiter.resolve(spentOf(result, before + place)));
+    this.#telling.all(keyId, waiters, (waiter, place) => waiter.resolve(spentOf(result, before + place)));
   }
 
   /** A count only grows: what does not fit now never will. What would, but not with the others, is tried again. */
-  #tellTight({ quota, several }: PendingGroup, used: number): void {
+  #tellTight({ keyId, quota, several }: PendingGroup, used: number): void {
     const left = quota! - used;
     const fitting = several.filter(({ names }) => names <= left);
     const [first] = fitting;
@@ -197,7 +197,7 @@ export class Batcher {
       this.#came(fitting.length);
     }
     const others = several.filter(({ names }) => names > left);
-    this.#telling.all(others, ({ waiter }) => waiter.resolve({ outcome: 'exhausted', used }));
+    this.#telling.all(keyId, others, ({ waiter }) => waiter.resolve({ outcome: 'exhausted', used }));
   }
 
   /** The next commit is under way while the answers of the one before are written. */

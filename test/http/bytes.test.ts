@@ -84,6 +84,14 @@ test('who asks how the service is, is told from others', () => {
     expect(isProbe(bytes(text))).toBe(false);
 });
 
+test('whoever asks so with a long head is no watcher, whatever else comes behind a short one', () => {
+  const ask = (length: number) => `GET /livez HTTP/1.1\r\nAccept: ${','.repeat(length)}\r\n\r\n`;
+  expect(isProbe(bytes(ask(1_900)))).toBe(true);
+  expect(isProbe(bytes(ask(2_100)))).toBe(false);
+  expect(isProbe(bytes(ask(2_100).slice(0, 2_050)))).toBe(false);
+  expect(isProbe(bytes(ask(1) + ask(2_100)))).toBe(true);
+});
+
 test('the fields are known without the target, which may hold an address', () => {
   const sent = 'GET /v1/check/jane@gmail.com HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\n\r\n';
   const fields = fieldsOf(bytes(sent));

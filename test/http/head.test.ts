@@ -136,6 +136,16 @@ describe('of header lines is read', () => {
       { wantsProblem: true },
     ],
     [
+      'the wish for them, where it stands twice and is once not wanted',
+      [['Accept', ' application/problem+json;q=0,application/problem+json ;q=1 ,*/*']],
+      { wantsProblem: true },
+    ],
+    [
+      'no wish in a part of another type',
+      [['Accept', 'application/problem+jsons, a application/problem+json']],
+      {},
+    ],
+    [
       'that wish among others, in any case',
       [['Accept', 'text/html, Application/Problem+JSON;q=0.9']],
       { wantsProblem: true },

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { isKnown } from '../../src/http/etag.ts';
+import { readHead } from '../../src/http/head.ts';
 import { parameter } from '../../src/http/query.ts';
 import { leastMs } from '../support/scale.ts';
 
@@ -22,5 +23,15 @@ test.each(['%ff', '%ff'.repeat(5), '%e0%ff', 'limit%ff', 'a', ''])(
     expect(parameter(query, 'limit')).toBeUndefined();
     // 0.3 at the most where 38 were (2026-11-18).
     expect(leastMs(() => parameter(query, 'limit'), 5)).toBeLessThan(5);
+  },
+);
+
+test.each([',', ',;', ';', ' ', ';q=0,', ', application/problem+json x', ',application/problem+json;q=0'])(
+  'an Accept of %j again and again, as long as it can be, is looked through at once',
+  piece => {
+    const accept = `application/problem+json;q=0${piece.repeat(7_700 / piece.length)}`;
+    expect(readHead(['Accept', accept]).wantsProblem).toBe(false);
+    // 0.1 at the most where 1 to 2.3 were (2026-11-19).
+    expect(leastMs(() => readHead(['Accept', accept]), 1)).toBeLessThan(1);
   },
 );
