@@ -39,6 +39,8 @@ export interface Admit {
    * names left, as far as is remembered. Asks nobody.
    */
   waiting(caller: Credentials, names: number): string | undefined;
+  /** So many calls of this key, or of any, were counted and have yet to be answered that no more should be let in. */
+  isBehind(keyId?: string): boolean;
   /** The same door without counting: for what a key may ask about itself. */
   enter(caller: Credentials): Promise<Admission | Refusal>;
   /**
@@ -92,6 +94,8 @@ export function createAdmit(parts: AdmitParts): Admit {
       const passed = await open(caller, () => undefined);
       return 'refused' in passed ? passed : undefined;
     },
+
+    isBehind: keyId => store.isBehind(keyId),
 
     waiting(caller, names) {
       const secret = secretOf(caller);

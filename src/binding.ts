@@ -49,7 +49,7 @@ export class Ports {
     this.#config = config;
     this.#isShared = workers > 1;
     const ofBoth = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
-    this.#fairness = new Fairness(ofBoth.isFull);
+    this.#fairness = new Fairness(ofBoth.isFull, ofBoth.isBehind);
     const parts = { ...ofBoth, fairness: this.#fairness };
     const isApart = config.metricsPort !== undefined;
     const { callers, operators } = portsOf(workers, isApart);
@@ -142,6 +142,7 @@ function portPartsOf(parts: {
     operatorRefusal: call => world()!.doors.operatorRefusal(call),
     callerRefusal: call => world()!.doors.callerRefusal(call),
     isFull: () => (world()?.doors.spending() ?? 0) >= mostSpending,
+    isBehind: key => world()?.admit.isBehind(key) ?? false,
     // Operators wait with the keys that are known: they may be about to revoke one of them.
     rowOf(authorization, address, origin) {
       const known = world();

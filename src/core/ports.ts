@@ -127,6 +127,11 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
    * StoreUnavailable; throws never.
    */
   spend(spend: Spend, revision: number, waiter: Waiter<Spent>): void;
+  /**
+   * So many calls of this key, or of any, were counted and have yet to be told so that no more should be let in: each makes its
+   * answer then.
+   */
+  isBehind(keyId?: string): boolean;
   /** Resolves when a call could be counted durably right now; rejects with StoreUnavailable. */
   ready(): Promise<void>;
   /** Grows with every change of a key or an override. */

@@ -29,6 +29,11 @@ const CLAIM_MS = 3;
 export class Fairness {
   /** The store has as many calls as it can take. */
   readonly #isFull: () => boolean;
+  /**
+   * Many answers to calls of this key, or of any, have yet to be made. It gets no turn before they are: 2,500 calls of one were
+   * let in for what counting them costs, and all others waited a second for their answers (2026-11-19).
+   */
+  readonly #isBehind: (key?: string) => boolean;
   readonly #accounts = new Accounts();
   readonly #sides = new Sides();
   /** Those who ask for too much. */
@@ -53,13 +58,14 @@ export class Fairness {
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
-  constructor(isFull: () => boolean) {
+  constructor(isFull: () => boolean, isBehind: (key?: string) => boolean = () => false) {
     this.#isFull = isFull;
+    this.#isBehind = isBehind;
   }
 
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
   arrive(job: Job): boolean {
-    if (this.waiting === 0 && !this.#accepting.isUnderWay && !this.#isFull() && this.holds === 0) {
+    if (!this.isPressed && !this.#accepting.isUnderWay && this.holds === 0) {
       const now = performance.now();
       if (this.#turnEnds === 0) {
         this.#turnEnds = now + TURN_MS;
@@ -94,7 +100,7 @@ export class Fairness {
 
   /** Whoever comes now has to wait. */
   get isPressed(): boolean {
-    return this.waiting > 0 || this.#isFull();
+    return this.waiting > 0 || this.#isFull() || this.#isBehind();
   }
 
   close(): void {
@@ -200,6 +206,7 @@ export class Fairness {
       const { fresh, row, owed } = this.#sides[account.kind];
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
       if ((account.kind === 'key' && this.#isFull()) || now + owed >= until) break;
+      if (account.kind === 'key' && this.#isBehind(account.name)) continue;
       those.delete(account);
       if (those === fresh || account.queue.size > 0) {
         this.#takeTurn(account);

@@ -19,6 +19,8 @@ export interface PortParts extends DispatchParts {
   readonly rowOf: RowOf;
   /** The store has as many calls as it can take. */
   readonly isFull: () => boolean;
+  /** Too many calls of this key, or of any, were counted and have yet to be answered. */
+  readonly isBehind?: (key?: string) => boolean;
   /** Of all ports of one event loop. */
   readonly fairness?: Fairness;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -64,7 +66,7 @@ export class Port {
     const dispatch = new Dispatch(parts);
     this.#dispatch = dispatch;
     this.#isAlone = parts.fairness === undefined;
-    this.#fairness = parts.fairness ?? new Fairness(parts.isFull);
+    this.#fairness = parts.fairness ?? new Fairness(parts.isFull, parts.isBehind);
     this.server = createServer(LIMITS, (req, res) => {
       const connection = this.#connectionOf(req);
       if (connection) dispatch.parsed(req, res, connection);

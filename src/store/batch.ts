@@ -87,6 +87,10 @@ export class Batcher {
     this.#came(1);
   }
 
+  isBehind(keyId?: string): boolean {
+    return this.#telling.isBehind(keyId);
+  }
+
   #came(calls: number): void {
     this.#wait ??= waitAtMost(this.#parts.deadlineMs);
     this.#calls += calls;

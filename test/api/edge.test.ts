@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { ask, parseAnswers } from '../support/answers.ts';
 import { mx } from '../support/dns.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
@@ -760,4 +760,30 @@ test('whoever is connected and says nothing makes room for whoever speaks, as so
   await eventually('it is told something', () => speaks.received() !== '');
   expect(parseAnswers(speaks.received()).map(({ status }) => status)).toEqual([200]);
   await eventually('one of them has gone', () => silent.some(one => one.isClosed()));
+});
+
+test('a key of which many calls have yet to be answered waits until they are, and others are answered', async () => {
+  const { port, key, store } = shared();
+  const [many, one] = [await key(), await key()];
+  const caller = ({ secret }: { secret: string }) => {
+    const { socket, received } = open(port, '127.0.0.1');
+    const call = () =>
+      socket.write(
+        `GET /v1/public/domain/gmail.com HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+      );
+    return { call, answers: () => received().split('HTTP/1.1 200').length - 1 };
+  };
+  const [a, b] = [caller(many), caller(one)];
+  for (const each of [a, b]) {
+    each.call();
+    await eventually('its key is known', () => each.answers() === 1);
+  }
+  const behind = vi.spyOn(store, 'isBehind').mockImplementation((id = many.key.id) => id === many.key.id);
+  onTestFinished(() => behind.mockRestore());
+  for (const each of [a, b]) each.call();
+  await eventually('the other one is answered', () => b.answers() === 2);
+  for (let i = 0; i < 10; i++) await turn();
+  expect(a.answers()).toBe(1);
+  behind.mockReturnValue(false);
+  await eventually('it is answered', () => a.answers() === 2);
 });

@@ -183,6 +183,22 @@ test('while the store has all that it can take no call is begun, and who waits t
   await eventually('it is served', () => late.state === 'served');
 });
 
+test('a key whose answers have yet to be made gets no turn before they are, and others do', async () => {
+  let behind: string | undefined = 'key a';
+  const fairness = new Fairness(
+    () => false,
+    (key = behind) => key !== undefined && key === behind,
+  );
+  onTestFinished(() => fairness.close());
+  const [a, b, stranger] = [job('key a'), job('key b'), job('a')];
+  for (const one of [a, b, stranger]) expect(fairness.arrive(one)).toBe(false);
+  await eventually('others are served', () => b.state === 'served' && stranger.state === 'served');
+  for (let i = 0; i < 10; i++) await turn();
+  expect(a.state).toBe('new');
+  behind = undefined;
+  await eventually('it is served', () => a.state === 'served');
+});
+
 test('while new connections come, nothing holds them up for long', async () => {
   const fairness = fair();
   fairness.accepted();

@@ -33,7 +33,7 @@ async function startPorts(workers: number) {
   for (const one of ports.all) one.add([route, slow]);
   await ports.listen();
   onTestFinished(() => ports.drain());
-  ports.open({ admit: { known: () => undefined }, doors } as unknown as World);
+  ports.open({ admit: { known: () => undefined, isBehind: () => false }, doors } as unknown as World);
   const statuses: string[] = [];
   const send = (port: number, body: string, { bytes = BYTES, localAddress = '127.0.0.1' } = {}) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress });

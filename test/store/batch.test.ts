@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Spent } from '../../src/core/ports.ts';
 import { Batcher, type SpendGroup, type SpendResult } from '../../src/store/batch.ts';
-import { hold, pause, turn } from '../support/scale.ts';
+import { eventually, hold, pause, turn } from '../support/scale.ts';
 
 const DAY = '2026-11-16';
 
@@ -77,6 +77,34 @@ describe('answers that take long', () => {
     expect([of('a'), of('b')]).toEqual([granted('a', 40), granted('b', 4)]);
     // Not behind all of the other's, which was counted before.
     expect(told.indexOf('b granted 4')).toBeLessThan(20);
+  });
+
+  test('have their key told to be behind while they are many, and no other one', async () => {
+    const { batcher, told, grantAll } = batching();
+    for (let one = 0; one < 300; one++)
+      batcher.spend({ keyId: 'many', day: DAY, quota: null }, 1, {
+        resolve() {
+          if (one < 8) hold(2);
+          told.push('many');
+        },
+        reject: () => {},
+      });
+    for (let one = 0; one < 8; one++) slow(batcher, 1, told, 'few');
+    await turns(2);
+    expect(batcher.isBehind()).toBe(false);
+    grantAll(0);
+    await eventually('they are begun', () => told.length > 0);
+    expect([batcher.isBehind(), batcher.isBehind('many'), batcher.isBehind('few')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await eventually('all are told', () => told.length === 308);
+    expect([batcher.isBehind(), batcher.isBehind('many'), batcher.isBehind('few')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   test('leave others their turn where each is of a key of its own, too', async () => {

@@ -173,6 +173,8 @@ const BY_ITSELF: readonly (keyof Store)[] = [
   ...(['flag', 'learn', 'readHosts', 'sharedNames', 'snapshots', 'feedChecks', 'listOperators'] as const),
   ...(['changesMark', 'swapChangesMark', 'addTraffic', 'addVerdicts', 'writeDecisions'] as const),
   ...(['keepWhereabouts', 'whereabouts'] as const),
+  // With each request that comes; it asks no disk.
+  'isBehind',
 ];
 /** The same, a few times a minute: so many tell nothing of hundreds of calls. */
 const SELDOM: readonly string[] = ['readOverrides', 'addedFeeds', 'established', 'sweepMark'];

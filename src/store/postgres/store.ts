@@ -148,6 +148,7 @@ export async function openPostgresStore(
     ...createKeyReads(counters),
     ...agingOn(records, () => isClockRight),
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
+    isBehind: keyId => batcher.isBehind(keyId),
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,
     close() {

@@ -126,6 +126,7 @@ export function storeOn(
   });
   return {
     spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
+    isBehind: keyId => batcher.isBehind(keyId),
     ready: provedOnce(() => ask.counter('prove', [])),
     ...records(ask.direct, ask.bulk, deadlineMs),
     ...bulkWork(ask.bulk),
