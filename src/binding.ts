@@ -49,7 +49,7 @@ export class Ports {
     this.#config = config;
     this.#isShared = workers > 1;
     const ofBoth = portPartsOf({ config, log, metrics, workers, world: () => this.#world });
-    this.#fairness = new Fairness(ofBoth.isFull, ofBoth.isBehind);
+    this.#fairness = new Fairness(ofBoth);
     const parts = { ...ofBoth, fairness: this.#fairness };
     const isApart = config.metricsPort !== undefined;
     const { callers, operators } = portsOf(workers, isApart);

@@ -34,6 +34,17 @@ export interface Job {
   waiting?: Waiting;
 }
 
+/** What the store has taken on. */
+export interface Load {
+  /** As many calls as it can take. */
+  isFull(): boolean;
+  /**
+   * So many calls of this key, or of any, that were counted and have yet to be answered that it gets no turn before they are:
+   * 2,500 of one were let in for what counting them costs, and others waited a second for their answers (2026-11-19).
+   */
+  isBehind(key?: string): boolean;
+}
+
 /** A caller whose requests would wait longer than this … */
 const TARGET_MS = 30;
 /** … for so long (after CoDel, RFC 8289: a burst drains by itself, a standing queue does not) asks for too much. */

@@ -6,7 +6,7 @@
  */
 
 import { Accepting } from './accepting.ts';
-import type { Account, Job, Side, Waiting } from './accounts.ts';
+import type { Account, Job, Load, Side, Waiting } from './accounts.ts';
 import { Accounts, FEW, MOST_WAIT_MS, Sides, waitingOf } from './accounts.ts';
 import { PRICES } from './prices.ts';
 import { Queue } from './queue.ts';
@@ -27,13 +27,7 @@ const MOST_FULL_MS = 100;
 const CLAIM_MS = 3;
 
 export class Fairness {
-  /** The store has as many calls as it can take. */
-  readonly #isFull: () => boolean;
-  /**
-   * Many answers to calls of this key, or of any, have yet to be made. It gets no turn before they are: 2,500 calls of one were
-   * let in for what counting them costs, and all others waited a second for their answers (2026-11-19).
-   */
-  readonly #isBehind: (key?: string) => boolean;
+  readonly #load: Load;
   readonly #accounts = new Accounts();
   readonly #sides = new Sides();
   /** Those who ask for too much. */
@@ -58,9 +52,8 @@ export class Fairness {
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
-  constructor(isFull: () => boolean, isBehind: (key?: string) => boolean = () => false) {
-    this.#isFull = isFull;
-    this.#isBehind = isBehind;
+  constructor(load: Load) {
+    this.#load = load;
   }
 
   /** It has bytes: they are read at once where nobody waits. False where it has to wait. */
@@ -100,7 +93,7 @@ export class Fairness {
 
   /** Whoever comes now has to wait. */
   get isPressed(): boolean {
-    return this.waiting > 0 || this.#isFull() || this.#isBehind();
+    return this.waiting > 0 || this.#load.isFull() || this.#load.isBehind();
   }
 
   close(): void {
@@ -122,7 +115,7 @@ export class Fairness {
   }
 
   #soon(): void {
-    if (!this.#isFull()) return this.#nextTurn();
+    if (!this.#load.isFull()) return this.#nextTurn();
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       this.#nextTurn();
@@ -155,7 +148,7 @@ export class Fairness {
     this.#serveSide(claim, (performance.now() + this.#turnEnds) / 2);
     this.#serveSide(stranger, this.#accepting.endOfStrangers(this.#turnEnds));
     this.#serveFrom(key.row, this.#turnEnds);
-    if (this.#isFull())
+    if (this.#load.isFull())
       for (const one of [...key.fresh, ...key.row]) this.#setLateAside(one, begin, MOST_FULL_MS);
     for (const account of this.#greedy) this.#refuseOldest(account);
     this.#refuseLate();
@@ -205,8 +198,8 @@ export class Fairness {
       const now = performance.now();
       const { fresh, row, owed } = this.#sides[account.kind];
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
-      if ((account.kind === 'key' && this.#isFull()) || now + owed >= until) break;
-      if (account.kind === 'key' && this.#isBehind(account.name)) continue;
+      if ((account.kind === 'key' && this.#load.isFull()) || now + owed >= until) break;
+      if (account.kind === 'key' && this.#load.isBehind(account.name)) continue;
       those.delete(account);
       if (those === fresh || account.queue.size > 0) {
         this.#takeTurn(account);
@@ -231,7 +224,7 @@ export class Fairness {
       account.pay(price, spent);
       // What goes on when its turn is over is taken from this one: calls are counted, refused and answered then.
       side.owed += Math.max(0, price - spent) / 1_000;
-      if (after + side.owed >= this.#turnEnds || (account.kind === 'key' && this.#isFull())) return;
+      if (after + side.owed >= this.#turnEnds || (account.kind === 'key' && this.#load.isFull())) return;
     }
   }
 

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { refuse } from '../core/refusal.ts';
+import type { Load } from './accounts.ts';
 import { answerBroken, breakOff, makeWay, unparsed } from './broken.ts';
 import type { Connection } from './connection.ts';
 import { Dispatch, type DispatchParts } from './dispatch.ts';
@@ -15,12 +16,8 @@ import type { Route } from './routes.ts';
 import { Sockets } from './sockets.ts';
 import type { RowOf } from './whose.ts';
 
-export interface PortParts extends DispatchParts {
+export interface PortParts extends DispatchParts, Load {
   readonly rowOf: RowOf;
-  /** The store has as many calls as it can take. */
-  readonly isFull: () => boolean;
-  /** Too many calls of this key, or of any, were counted and have yet to be answered. */
-  readonly isBehind?: (key?: string) => boolean;
   /** Of all ports of one event loop. */
   readonly fairness?: Fairness;
   readonly isTrustedProxy: (address: string) => boolean;
@@ -66,7 +63,7 @@ export class Port {
     const dispatch = new Dispatch(parts);
     this.#dispatch = dispatch;
     this.#isAlone = parts.fairness === undefined;
-    this.#fairness = parts.fairness ?? new Fairness(parts.isFull, parts.isBehind);
+    this.#fairness = parts.fairness ?? new Fairness(parts);
     this.server = createServer(LIMITS, (req, res) => {
       const connection = this.#connectionOf(req);
       if (connection) dispatch.parsed(req, res, connection);

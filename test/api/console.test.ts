@@ -146,6 +146,7 @@ test('without a built console the page says so, and how to build it', async () =
     callerRefusal: async () => undefined,
     rowOf: () => undefined,
     isFull: () => false,
+    isBehind: () => false,
     isTrustedProxy: () => false,
     mostConnections: 1_000,
     connectionsPerAddress: 100,

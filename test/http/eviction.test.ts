@@ -25,7 +25,7 @@ async function startPort(connectionsPerAddress = 100) {
     ...{ log: pino({ enabled: false }), accessLog: 'off', metrics: createMetrics(), hasLane: true },
     ...{ operatorRefusal: () => undefined, rowOf: () => undefined },
     callerRefusal: async ({ connection }) => void connection.knownAs('key'),
-    ...{ isFull: () => false, isTrustedProxy: () => false },
+    ...{ isFull: () => false, isBehind: () => false, isTrustedProxy: () => false },
     ...{ mostConnections: PLACES, connectionsPerAddress },
   });
   const slow = page(SLOW, 'slow', 'application/json', () => {});

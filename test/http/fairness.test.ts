@@ -8,7 +8,7 @@ import { Queue } from '../../src/http/queue.ts';
 import { eventually, pause, turn } from '../support/scale.ts';
 
 function fair(isFull: () => boolean = () => false): Fairness {
-  const fairness = new Fairness(isFull);
+  const fairness = new Fairness({ isFull, isBehind: () => false });
   onTestFinished(() => fairness.close());
   return fairness;
 }
@@ -185,10 +185,10 @@ test('while the store has all that it can take no call is begun, and who waits t
 
 test('a key whose answers have yet to be made gets no turn before they are, and others do', async () => {
   let behind: string | undefined = 'key a';
-  const fairness = new Fairness(
-    () => false,
-    (key = behind) => key !== undefined && key === behind,
-  );
+  const fairness = new Fairness({
+    isFull: () => false,
+    isBehind: (key = behind) => key !== undefined && key === behind,
+  });
   onTestFinished(() => fairness.close());
   const [a, b, stranger] = [job('key a'), job('key b'), job('a')];
   for (const one of [a, b, stranger]) expect(fairness.arrive(one)).toBe(false);

@@ -38,6 +38,7 @@ async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
       return authorization.includes('drk_') ? 'key' : undefined;
     },
     isFull: () => state.isFull,
+    isBehind: () => false,
     isTrustedProxy: () => false,
     mostConnections,
     connectionsPerAddress: 100,

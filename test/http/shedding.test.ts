@@ -25,7 +25,7 @@ interface Told {
 
 /** So many jobs of a millisecond for each of so many milliseconds, and now and then one of somebody else. */
 function overload(ms: number, perMs: number, kind: Caller['kind'] = 'stranger', isProxy = false) {
-  const fairness = new Fairness(() => false);
+  const fairness = new Fairness({ isFull: () => false, isBehind: () => false });
   const until = now + ms;
   const told: Record<string, Told> = {};
   const arrive = (name: string, proxy: boolean) => {

@@ -11,7 +11,7 @@ const keyed = (name: string): Caller => ({ name, kind: 'key' });
 function world() {
   let now = 1_000;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-  const fairness = new Fairness(() => false);
+  const fairness = new Fairness({ isFull: () => false, isBehind: () => false });
   onTestFinished(() => {
     clock.mockRestore();
     fairness.close();

@@ -17,7 +17,7 @@ async function startPort(mostConnections = 1_000, share = 1) {
   const port = new Port({
     ...{ log: pino({ enabled: false }), accessLog: 'off', metrics: createMetrics(), hasLane: true },
     ...{ operatorRefusal: () => undefined, callerRefusal: async () => undefined, rowOf: () => undefined },
-    ...{ isFull: () => false, isTrustedProxy: () => false, share },
+    ...{ isFull: () => false, isBehind: () => false, isTrustedProxy: () => false, share },
     ...{ mostConnections, connectionsPerAddress: 1_000 },
   });
   const route = page('/page', 'page', 'application/json', one => sendJson(one, 200, BODY));
