@@ -199,6 +199,7 @@ export class Fairness {
       const { fresh, row, owed } = this.#sides[account.kind];
       // Of those whom nobody knows few need the store: probes and pages do not wait for it.
       if ((account.kind === 'key' && this.#load.isFull()) || now + owed >= until) break;
+      if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
       if (account.kind === 'key' && this.#load.isBehind(account.name)) continue;
       those.delete(account);
       if (those === fresh || account.queue.size > 0) {
@@ -213,7 +214,6 @@ export class Fairness {
     account.credit = Math.min(QUANTUM, account.credit + QUANTUM);
     while (account.credit > 0) {
       const now = performance.now();
-      if (account.queue.size >= FEW) this.#setLateAside(account, now, MOST_WAIT_MS);
       const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.next();
       if (!next) return;
       account.served(now);

@@ -5,17 +5,25 @@
 
 /** The answers of a usual commit take 2 ms. */
 const TURN_MS = 5;
-/** Of what is left in each turn: whoever connects meanwhile is accepted in turns of the event loop, one in each. */
-const LEFT_MS = 1;
-/** So many of one key are told before the next key's, and between two looks at the clock. */
+/** So many are told between two looks at the clock. */
 const AT_ONCE = 4;
-/** Where so many are left, those keys are behind that have no fewer of them than others have. */
+/**
+ * What is left has half as long as everything else had since its last turn, since that goes on letting calls in, but so long
+ * at the least. Connections are accepted one in each turn: while they come, turns are short, and stay so.
+ */
+const LEFT_MS = 1;
+const SHARE = 1 / 2;
+/** Of one key before the next one's: one dear answer, or a dozen others. */
+const SLICE_MS = 0.2;
+/** Who has a part like any other key of so many that are left is behind. */
 const MANY_LEFT = 256;
+/** With fewer of all keys nobody is: then they are soon told. */
+const FEW_LEFT = 32;
 
 /** What was left of one key. */
 interface Left {
-  /** In order: each tells on, and whether that was all. */
-  readonly lists: (() => boolean)[];
+  /** In order: each tells on until then, one at the least, and whether that was all. */
+  readonly lists: ((until: number) => boolean)[];
   calls: number;
 }
 
@@ -28,13 +36,14 @@ export class Telling {
   /** Of all keys. */
   #calls = 0;
   #until = 0;
+  #turnedAt = 0;
   /** Of all lists: a commit of many keys has one for each. */
   #told = 0;
 
   /** So many of this key, or of any, were counted and not told yet that no more should be let in meanwhile. */
   isBehind(keyId?: string): boolean {
-    if (this.#calls < MANY_LEFT || keyId === undefined) return this.#calls >= MANY_LEFT;
-    return (this.#left.get(keyId)?.calls ?? 0) * this.#left.size >= this.#calls;
+    if (this.#calls < FEW_LEFT || keyId === undefined) return this.#calls >= FEW_LEFT;
+    return (this.#left.get(keyId)?.calls ?? 0) * this.#left.size >= MANY_LEFT;
   }
 
   /** A commit is done, and its callers follow. */
@@ -43,16 +52,17 @@ export class Telling {
   }
 
   all<T>(keyId: string, waiters: readonly T[], tell: (waiter: T, place: number) => void): void {
-    let place = this.#left.size === 0 ? this.#some(waiters, tell, 0, waiters.length) : 0;
+    let place = this.#left.size === 0 ? this.#first(waiters, tell) : 0;
     if (place === waiters.length) return;
-    if (this.#left.size === 0) setImmediate(this.#goOn);
+    if (this.#left.size === 0) this.#turnEnds();
     const left = this.#left.get(keyId) ?? { lists: [], calls: 0 };
     this.#left.set(keyId, left);
     this.#count(left, waiters.length - place);
-    left.lists.push(() => {
-      const before = place;
-      place = this.#some(waiters, tell, place, place + AT_ONCE);
-      this.#count(left, before - place);
+    left.lists.push(until => {
+      do {
+        this.#count(left, -1);
+        tellOne(waiters[place]!, place++, tell);
+      } while (place < waiters.length && performance.now() < until);
       return place === waiters.length;
     });
   }
@@ -63,35 +73,42 @@ export class Telling {
   }
 
   readonly #goOn = (): void => {
-    this.#until = performance.now() + LEFT_MS;
+    const begun = performance.now();
+    this.#until = begun + Math.min(TURN_MS, Math.max(LEFT_MS, (begun - this.#turnedAt) * SHARE));
     for (const [keyId, left] of this.#left) {
-      if (left.lists[0]!()) left.lists.shift();
+      const until = performance.now() + SLICE_MS;
+      do if (left.lists[0]!(until)) left.lists.shift();
+      while (left.lists.length > 0 && performance.now() < until);
       this.#left.delete(keyId);
       // Behind all others, where this comes to it again.
       if (left.lists.length > 0) this.#left.set(keyId, left);
       if (performance.now() > this.#until) break;
     }
-    if (this.#left.size > 0) setImmediate(this.#goOn);
+    if (this.#left.size > 0) this.#turnEnds();
   };
 
-  /** One that throws does not keep the others from their answers: that ends the process behind them. */
-  #some<T>(
-    waiters: readonly T[],
-    tell: (waiter: T, place: number) => void,
-    from: number,
-    to: number,
-  ): number {
-    const end = Math.min(to, waiters.length);
-    for (let place = from; place < end; place++) {
+  #turnEnds(): void {
+    this.#turnedAt = performance.now();
+    setImmediate(this.#goOn);
+  }
+
+  /** Of a commit that is done, for as long as one may take. */
+  #first<T>(waiters: readonly T[], tell: (waiter: T, place: number) => void): number {
+    for (let place = 0; place < waiters.length; place++) {
       if (++this.#told % AT_ONCE === 0 && performance.now() > this.#until) return place;
-      try {
-        tell(waiters[place]!, place);
-      } catch (error) {
-        setImmediate(() => {
-          throw error;
-        });
-      }
+      tellOne(waiters[place]!, place, tell);
     }
-    return end;
+    return waiters.length;
+  }
+}
+
+/** One that throws does not keep the others from their answers: that ends the process behind them. */
+function tellOne<T>(waiter: T, place: number, tell: (waiter: T, place: number) => void): void {
+  try {
+    tell(waiter, place);
+  } catch (error) {
+    setImmediate(() => {
+      throw error;
+    });
   }
 }
