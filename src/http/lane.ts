@@ -4,6 +4,7 @@
  */
 
 import type { Socket } from 'node:net';
+import { MOST_PLAIN } from './bytes.ts';
 import type { Asked, Headers, Reply } from './call.ts';
 import { dateText } from './date.ts';
 import { type Head, readHead } from './head.ts';
@@ -17,7 +18,6 @@ const PROBES: ReadonlyMap<string, Target> = new Map(
 );
 const LINE_END = ' HTTP/1.1\r\n';
 const EMPTY_LINE = '\r\n\r\n';
-const MOST_BYTES = 2_048;
 /** What no decoding changes. */
 const SEGMENT = /^[A-Za-z0-9._-]{1,253}$/;
 const VISIBLE = /^[!-~]+(?: +[!-~]+)*$/;
@@ -51,7 +51,7 @@ export class Lane {
 
   /** What is asked for; undefined where Node's parser has to look. */
   targetIn(piece: Buffer): Target | undefined {
-    if (piece.length > MOST_BYTES) return undefined;
+    if (piece.length > MOST_PLAIN) return undefined;
     const text = piece.toString('latin1');
     const end = text.indexOf(LINE_END);
     if (end < 0) return undefined;

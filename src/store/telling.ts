@@ -15,7 +15,7 @@ const LEFT_MS = 1;
 const SHARE = 1 / 2;
 /** Of one key before the next one's: one dear answer, or a dozen others. */
 const SLICE_MS = 0.2;
-/** Who has a part like any other key of so many that are left is behind. */
+/** Shared by all keys that have some left: one that has its part of so many, or more, is behind. */
 const MANY_LEFT = 256;
 /** With fewer of all keys nobody is: then they are soon told. */
 const FEW_LEFT = 32;
@@ -77,8 +77,9 @@ export class Telling {
     this.#until = begun + Math.min(TURN_MS, Math.max(LEFT_MS, (begun - this.#turnedAt) * SHARE));
     for (const [keyId, left] of this.#left) {
       const until = performance.now() + SLICE_MS;
-      do if (left.lists[0]!(until)) left.lists.shift();
-      while (left.lists.length > 0 && performance.now() < until);
+      do {
+        if (left.lists[0]!(until)) left.lists.shift();
+      } while (left.lists.length > 0 && performance.now() < until);
       this.#left.delete(keyId);
       // Behind all others, where this comes to it again.
       if (left.lists.length > 0) this.#left.set(keyId, left);

@@ -199,6 +199,19 @@ test('a key whose answers have yet to be made gets no turn before they are, and 
   await eventually('it is served', () => a.state === 'served');
 });
 
+test('many calls of a key that gets no turn for as long are refused as those that wait for theirs are', async () => {
+  timeOfWork();
+  const fairness = new Fairness({ isFull: () => false, isBehind: () => true });
+  onTestFinished(() => fairness.close());
+  const all = Array.from({ length: 100 }, () => job('key a'));
+  for (const one of all) fairness.arrive(one);
+  await turn();
+  expect(all.every(({ state }) => state === 'new')).toBe(true);
+  takeMs(1_000);
+  for (let i = 0; i < 10; i++) await turn();
+  expect(all.every(({ state }) => state === 'refused')).toBe(true);
+});
+
 test('while new connections come, nothing holds them up for long', async () => {
   const fairness = fair();
   fairness.accepted();
