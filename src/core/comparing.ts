@@ -104,11 +104,14 @@ class Comparison {
     return dayAt(this.#at);
   }
 
+  /** It, or all below it: a name alone that is denied below an allowed one was told with all of these (2026-11-19). */
   isAllowed(name: string): boolean {
     const { overrides } = this.#standing;
     if (upwards(overrides, name).length === 0) return false;
-    const action = findOverride(overrides, lineage(name), this.#at)?.action;
-    return action === 'allow' || action === 'role';
+    return [name, ANY_BELOW + name].some(one => {
+      const action = findOverride(overrides, lineage(one as Domain), this.#at)?.action;
+      return action === 'allow' || action === 'role';
+    });
   }
 
   /** Who flags it now. */
@@ -205,11 +208,11 @@ function* addOverruled(
     }
 }
 
-/** Where a name may be judged otherwise than the one above it. */
-function* borders(before: Catalog, after: Catalog, { overrides }: Standing): Generator<string> {
+/** Where a name may be judged otherwise than the one above it, or was: who had been told apart was forgotten (2026-11-19). */
+function* borders(before: Catalog, after: Catalog, { overrides, told }: Standing): Generator<string> {
   const { guarded, surelyFree } = after.folded;
   for (const catalog of [before, after]) yield* catalog.disposableNames();
-  for (const names of [guarded, surelyFree, after.panelNames(), overrides.keys(), allSuffixes()])
+  for (const names of [guarded, surelyFree, after.panelNames(), overrides.keys(), told.keys(), allSuffixes()])
     for (const name of names) yield name;
 }
 
