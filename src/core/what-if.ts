@@ -2,11 +2,11 @@
 
 import { type Asked, type AskedNames, askedIn } from './asked.ts';
 import type { Catalog } from './catalog.ts';
-import { flaggedBy } from './comparing.ts';
 import { NEW_DAYS } from './corroboration.ts';
 import { type Day, dayAt } from './days.ts';
 import { type Domain, lineage } from './domain.ts';
 import type { FeedKind, Snapshot } from './feed.ts';
+import { flaggedBy } from './flagged.ts';
 import { PANEL_SIZE } from './folding.ts';
 import type { FeedCheck } from './freshness.ts';
 import { findOverride, type Override } from './override.ts';

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Catalog } from '../../src/core/catalog.ts';
-import { comparing, flaggedBy } from '../../src/core/comparing.ts';
+import { comparing } from '../../src/core/comparing.ts';
 import { dayAt } from '../../src/core/days.ts';
 import { lineage } from '../../src/core/domain.ts';
 import type { Family, Feed, FeedKind, Snapshot } from '../../src/core/feed.ts';
+import { flaggedBy } from '../../src/core/flagged.ts';
 import { makingCatalog } from '../../src/core/folding.ts';
 import type { NumberedChange } from '../../src/core/listing-change.ts';
 import { SEED_BYTES } from '../../src/core/names.ts';
