@@ -20,28 +20,31 @@ export const OPERATORS = 'operator';
 export class Parties {
   readonly all = new Order<Connection>();
   readonly #byName = new Map<string, Order<Connection>>();
+  /** Those that are more than few. */
   readonly #bySize = new Map<number, Set<Order<Connection>>>();
+  /** Of which the largest is. */
   #most = 0;
 
   add(one: Connection, name: string): void {
-    const party = this.#byName.get(name) ?? new Order();
-    this.#byName.set(name, party);
     this.all.add(one);
-    this.#unlist(party);
-    party.add(one);
-    this.#list(party);
-    this.#most = Math.max(this.#most, party.size);
+    this.#join(one, name);
   }
 
   delete(one: Connection, name: string): void {
-    const party = this.#byName.get(name)!;
     this.all.delete(one);
-    this.#unlist(party);
-    party.delete(one);
-    if (party.size === 0) this.#byName.delete(name);
-    else this.#list(party);
-    // It is one less at the most.
-    if (!this.#bySize.has(this.#most)) this.#most--;
+    this.#part(one, name);
+  }
+
+  /** With the key of somebody else: a backend sends those of all its customers over the same few connections. */
+  moved(one: Connection, from: string, to: string): void {
+    const party = this.#byName.get(from)!;
+    if (party.size === 1 && !this.#byName.has(to)) {
+      this.#byName.delete(from);
+      this.#byName.set(to, party);
+      return;
+    }
+    this.#part(one, from);
+    this.#join(one, to);
   }
 
   of(name: string): Order<Connection> | undefined {
@@ -50,14 +53,34 @@ export class Parties {
 
   /** Of whom one has to go: of the party with most, or of all where none has many. */
   get largest(): Order<Connection> {
-    if (this.#most <= FEW) return this.all;
-    const [first] = this.#bySize.get(this.#most)!;
-    return first!;
+    const [first] = this.#bySize.get(this.#most) ?? [];
+    return first ?? this.all;
+  }
+
+  #join(one: Connection, name: string): void {
+    const party = this.#byName.get(name) ?? new Order();
+    this.#byName.set(name, party);
+    this.#unlist(party);
+    party.add(one);
+    this.#list(party);
+  }
+
+  #part(one: Connection, name: string): void {
+    const party = this.#byName.get(name)!;
+    this.#unlist(party);
+    party.delete(one);
+    if (party.size === 0) this.#byName.delete(name);
+    else this.#list(party);
+    // It is one less at the most.
+    if (!this.#bySize.has(this.#most)) this.#most = Math.max(0, this.#most - 1);
   }
 
   #list(party: Order<Connection>): void {
-    const alike = this.#bySize.get(party.size) ?? new Set();
-    this.#bySize.set(party.size, alike.add(party));
+    const { size } = party;
+    if (size <= FEW) return;
+    const alike = this.#bySize.get(size) ?? new Set();
+    this.#bySize.set(size, alike.add(party));
+    this.#most = Math.max(this.#most, size);
   }
 
   #unlist(party: Order<Connection>): void {
@@ -122,7 +145,13 @@ export class Places {
 
   /** It is known as somebody else now. */
   moved(one: Connection): void {
-    if (this.leave(one)) this.take(one);
+    const before = this.#seats.get(one);
+    if (!before) return;
+    const seat = this.#seatOf(one);
+    this.#seats.set(one, seat);
+    if (seat.parties === before.parties) return seat.parties.moved(one, before.name, seat.name);
+    before.parties.delete(one, before.name);
+    seat.parties.add(one, seat.name);
   }
 
   /** Who makes room where all places are taken: whoever has more than its share, strangers first. */

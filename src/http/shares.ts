@@ -65,6 +65,7 @@ export class Shares<One> {
   }
 
   #put(name: string, one: One, bytes: number): void {
+    if (bytes === 0 && !this.#names.has(one)) return;
     const share = this.#shares.get(name) ?? { taken: new Map(), sum: 0 };
     const more = bytes - (share.taken.get(one) ?? 0);
     share.taken.delete(one);

@@ -471,9 +471,14 @@ test('who has most is known whoever came and went', () => {
         const one = ones[at]!;
         const before = seats.get(one);
         if (before === undefined) parties.add(one, `${name}`);
-        else parties.delete(one, before);
-        if (before === undefined) seats.set(one, `${name}`);
-        else seats.delete(one);
+        else if (before === `${name}`) parties.delete(one, before);
+        else parties.moved(one, before, `${name}`);
+        if (before === `${name}`) seats.delete(one);
+        else seats.set(one, `${name}`);
+      }
+      for (const name of ['0', '1', '2']) {
+        const those = ones.filter(one => seats.get(one) === name);
+        expect(new Set(parties.of(name)?.some(41))).toEqual(new Set(those));
       }
       const sizes = ['0', '1', '2'].map(name => [...seats.values()].filter(one => one === name).length);
       const most = Math.max(...sizes);
