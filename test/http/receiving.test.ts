@@ -6,7 +6,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Refusal, refuse } from '../../src/core/refusal.ts';
 import { DomainsBody, MOST_NAMES_BODY } from '../../src/http/bodies.ts';
 import { hasMore, readJson } from '../../src/http/body.ts';
-import type { Body } from '../../src/http/body-room.ts';
+import { Body } from '../../src/http/body-room.ts';
 import type { Call } from '../../src/http/call.ts';
 import { readHead } from '../../src/http/head.ts';
 import { newBodyRoom, Receiving } from '../../src/http/receiving.ts';
@@ -225,6 +225,24 @@ test('thousands with a byte each are not sent away for the sake of a large one',
   for (const one of small) one.send(1);
   const own = await fill(receiving, 'a', 21);
   expect([waiting(small), waiting(own)]).toEqual([100, 20]);
+});
+
+test('however many make way for a large piece, each of the others is looked at a few times at the most', () => {
+  const looks = vi.spyOn(Body.prototype, 'canLeave', 'get');
+  onTestFinished(() => looks.mockRestore());
+  const [room, count] = [newBodyRoom(), 7_000];
+  let gone = 0;
+  const enter = (at: number) => room.enter({ key: 'a', network: `10.${at % 50}` }, () => void gone++);
+  const small = Array.from({ length: count }, (_, at) => enter(at));
+  for (const body of small) body.take(Buffer.alloc(890));
+  const large = enter(count);
+  large.take(Buffer.alloc(64 * 1_024));
+  expect(gone).toBeGreaterThan(4);
+  looks.mockClear();
+  gone = 0;
+  large.take(Buffer.alloc(64 * 1_024));
+  expect(gone).toBeGreaterThan(70);
+  expect(looks.mock.calls.length).toBeLessThan(4 * count);
 });
 
 test('workers have their shares of it, and each has room for one body at least', async () => {
