@@ -35,7 +35,6 @@ export interface DispatchParts extends ReceivingParts {
   readonly metrics: Metrics;
   /** Why a call does not come from an operator. */
   readonly operatorRefusal: (call: Call) => Refusal | undefined | Promise<Refusal | undefined>;
-  readonly hasLane: boolean;
 }
 
 interface Begun {
@@ -89,14 +88,14 @@ export class Dispatch {
     refuseLast(this.#beginParsed(req, res, connection).call, refuse('expectation_failed'));
   }
 
-  /** Begins a call where the bytes are one of the lane; false for others, and where it is switched off. */
+  /** Begins a call where the bytes are one of the lane; false for others. */
   takesLane(connection: OpenLine, piece: Buffer): boolean {
-    const target = this.#parts.hasLane ? connection.lane.targetIn(piece) : undefined;
+    const target = connection.lane.targetIn(piece);
     const found = target && this.#find(target.path);
     const route = found?.resource.routes.get('GET');
     if (!target || !route) return false;
-    const { asked: req, head } = connection.lane;
-    const res = new LaneReply(connection.socket);
+    const { asked: req, head, isLast } = connection.lane;
+    const res = new LaneReply(connection.socket, isLast);
     try {
       this.#run(this.#begin({ req, res, head, target, connection }, found), route);
     } catch (error) {

@@ -9,6 +9,7 @@ import type { Asked, Headers, Reply } from './call.ts';
 import { dateText } from './date.ts';
 import { type Head, readHead } from './head.ts';
 import { STATUS_CODES } from './node-http.ts';
+import { EMPTY_LINE, LINE_END, plainFields } from './plain-fields.ts';
 import { DOMAIN_PATH, DOMAIN_PREFIX, PROBE_PATHS, type Target } from './target.ts';
 
 const BEGIN = `GET ${DOMAIN_PREFIX}`;
@@ -16,37 +17,16 @@ const BEGIN = `GET ${DOMAIN_PREFIX}`;
 const PROBES: ReadonlyMap<string, Target> = new Map(
   PROBE_PATHS.map(path => [`GET ${path}`, { path, segment: '', query: '' }]),
 );
-const LINE_END = ' HTTP/1.1\r\n';
-const EMPTY_LINE = '\r\n\r\n';
 /** What no decoding changes. */
 const SEGMENT = /^[A-Za-z0-9._-]{1,253}$/;
-const VISIBLE = /^[!-~]+(?: +[!-~]+)*$/;
-/**
- * Fields of clients, browsers and proxies that say nothing about where a request ends or how to go on. A line that is
- * folded (obs-fold, RFC 9112 5.2) has no such name.
- */
-const KNOWN = new Set([
-  ...['host', 'user-agent', 'authorization', 'accept', 'accept-encoding', 'accept-language', 'origin'],
-  ...[
-    'x-request-id',
-    'traceparent',
-    'tracestate',
-    'cookie',
-    'referer',
-    'cache-control',
-    'pragma',
-    'priority',
-  ],
-  ...['sec-fetch-mode', 'sec-fetch-site', 'sec-fetch-dest', 'sec-ch-ua', 'sec-ch-ua-mobile', 'dnt'],
-  ...['sec-ch-ua-platform', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port'],
-  ...['x-real-ip', 'forwarded', 'via'],
-]);
 
 /** For one connection: a client says the same with every request, the target apart. */
 export class Lane {
   /** Of the last request that was read here. */
   head!: Head;
   asked!: Asked;
+  /** It says so itself (`Connection: close`). */
+  isLast = false;
   #fields: string | undefined;
 
   /** What is asked for; undefined where Node's parser has to look. */
@@ -68,10 +48,11 @@ export class Lane {
     if (end <= 0 || fields.indexOf(EMPTY_LINE) !== end) return false;
     // A copy, of which all that is kept is cut out: what is cut out of a text keeps the whole of it in memory.
     const own = Buffer.from(fields, 'latin1').toString('latin1');
-    const lines = linesOf(own.slice(0, end));
-    if (!lines) return false;
-    this.head = readHead(lines);
-    this.asked = { method: 'GET', rawHeaders: lines, complete: true };
+    const plain = plainFields(own.slice(0, end));
+    if (!plain) return false;
+    this.head = readHead(plain.lines);
+    this.asked = { method: 'GET', rawHeaders: plain.lines, complete: true };
+    this.isLast = plain.isLast;
     this.#fields = own;
     return true;
   }
@@ -79,23 +60,6 @@ export class Lane {
 
 function lookupOf(segment: string): Target | undefined {
   return SEGMENT.test(segment) ? { path: DOMAIN_PATH, segment, query: '' } : undefined;
-}
-
-/** Names and values in turn, each name once, Host among them; undefined where a line is not of the shape. */
-function linesOf(fields: string): string[] | undefined {
-  const lines: string[] = [];
-  const seen = new Set<string>();
-  for (const line of fields.split('\r\n')) {
-    const colon = line.indexOf(': ');
-    const name = line.slice(0, Math.max(0, colon));
-    const value = line.slice(colon + 2);
-    const lower = name.toLowerCase();
-    const isKnown = KNOWN.has(lower) || (lower === 'connection' && value.toLowerCase() === 'keep-alive');
-    if (!isKnown || seen.has(lower) || !VISIBLE.test(value)) return undefined;
-    seen.add(lower);
-    lines.push(name, value);
-  }
-  return seen.has('host') ? lines : undefined;
 }
 
 const statusLines = new Map<number, string>();
@@ -114,12 +78,13 @@ export class LaneReply implements Reply {
   readonly #socket: Socket;
   #head = '';
   #closed: (() => void) | undefined;
-  shouldKeepAlive = true;
+  shouldKeepAlive: boolean;
   headersSent = false;
   writableFinished = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, isLast: boolean) {
     this.#socket = socket;
+    this.shouldKeepAlive = !isLast;
   }
 
   get destroyed(): boolean {

@@ -17,6 +17,7 @@ import { Sockets } from './sockets.ts';
 import type { RowOf } from './whose.ts';
 
 export interface PortParts extends DispatchParts, Load {
+  readonly hasLane: boolean;
   readonly rowOf: RowOf;
   /** Of all ports of one event loop. */
   readonly fairness?: Fairness;
@@ -78,7 +79,7 @@ export class Port {
       tooManyLines: head => rawRefusal(TOO_MANY_LINES, unparsed(head)),
       noRoom: line => void breakOff(line, NO_ROOM),
       makeWay: line => makeWay(line, NO_ROOM),
-      takeLane: (connection, piece) => dispatch.takesLane(connection, piece),
+      takeLane: parts.hasLane ? (connection, piece) => dispatch.takesLane(connection, piece) : undefined,
       plainRefusal: bytes => dispatch.plainRefusal(bytes),
     });
     answerBroken(this.server, this.sockets, parts.metrics);

@@ -1,7 +1,4 @@
-/**
- * How a connection is read: no faster than it is answered (backpressure), in its turn, and one request at a time, whether
- * that is answered by the lane, by Node's parser or with a plain refusal.
- */
+/** How a connection is read: no faster than it is answered (backpressure), in its turn, and one request at a time. */
 
 import type { Socket } from 'node:net';
 import type { Caller, Job, Waiting } from './accounts.ts';
@@ -28,8 +25,8 @@ export interface ReadingParts {
   readonly tooManyLines: (head: Buffer) => string;
   /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
   readonly plainRefusal: (bytes: Buffer) => string | undefined;
-  /** Begins a call where the bytes are one of the lane; false for others, and where it is switched off. */
-  readonly takeLane: (line: OpenLine, piece: Buffer) => boolean;
+  /** Begins a call where the bytes are one of the lane; false for others. Undefined where it is switched off. */
+  readonly takeLane: ((line: OpenLine, piece: Buffer) => boolean) | undefined;
 }
 
 export class Reading implements Job, Taker {
@@ -101,9 +98,11 @@ export class Reading implements Job, Taker {
 
   /** Of a head of which the parser has a part by all of it: its key waited among strangers (2026-11-18). */
   caller(): Caller {
-    const { parsing, intake } = this;
-    const head = parsing.isInHead && intake.held ? parsing.headWith(intake.held) : intake.held;
-    return this.#whose.of(parsing.isBetween || parsing.isInHead ? head : undefined, this.#line.lastSecret);
+    const { isBetween, isInHead } = this.parsing;
+    const { held } = this.intake;
+    const head = isInHead && held ? this.parsing.headWith(held) : held;
+    const isDear = this.#isParsed && this.#parts.takeLane !== undefined;
+    return this.#whose.of(isBetween || isInHead ? head : undefined, this.#line.lastSecret, isDear);
   }
 
   work(until: number): number {
@@ -174,7 +173,7 @@ export class Reading implements Job, Taker {
   /** Until something comes that is not of its shape: from there on the parser has all, and knows where a request begins. */
   #takesLane(piece: Buffer): boolean {
     const isOver = this.#isParsed || this.isShedding || this.#line.isStopped;
-    if (isOver || !this.#parts.takeLane(this.#line, piece)) return false;
+    if (isOver || !this.#parts.takeLane?.(this.#line, piece)) return false;
     this.#isInLane = this.#line.open > 0;
     this.#hasPassedParser = true;
     return true;

@@ -5,7 +5,8 @@ import type { LastSecret } from '../core/door.ts';
 import { bearerSecret, isWellFormedSecret } from '../core/key.ts';
 import { clientAddress } from '../core/origin.ts';
 import { type Caller, keyIn } from './accounts.ts';
-import { copied, fieldIn, fieldsOf, hasSameFields, isCall, isPreflight, isProbe } from './bytes.ts';
+import { copied, fieldIn, fieldsOf, hasSameFields, isCall, isPreflight } from './bytes.ts';
+import { isProbe } from './plain-fields.ts';
 
 /** In which row calls with an Authorization header wait, where their key is known from before and would let them in. */
 export type RowOf = (
@@ -35,10 +36,14 @@ export class Whose {
   /** The key of the last request that waited, where it is known. */
   payer: string | undefined;
 
-  /** `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. */
-  of(begins: Buffer | undefined, { authorization, row }: LastSecret): Caller {
+  /**
+   * `begins`: bytes that begin a request; what belongs to one that has begun is the turn of whoever sent that. `isDear`:
+   * whatever it is, Node's parser has to read it.
+   */
+  of(begins: Buffer | undefined, { authorization, row }: LastSecret, isDear = false): Caller {
     const sent = begins ? this.#sentIn(begins) : { authorization, client: this.#address };
-    if (begins && isProbe(begins)) return { name: `probe ${networkOf(sent.client)}`, kind: 'probe' };
+    if (begins && !isDear && isProbe(begins))
+      return { name: `probe ${networkOf(sent.client)}`, kind: 'probe' };
     // Behind a proxy the next call may be somebody else's.
     const isSame = sent.authorization === authorization && (!begins || !this.#isTrusted);
     const known = isSame ? row : this.#knownRow(begins!, sent);

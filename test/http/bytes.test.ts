@@ -7,7 +7,6 @@ import {
   hasSameFields,
   headEnd,
   isBlank,
-  isProbe,
   joined,
   lastThree,
 } from '../../src/http/bytes.ts';
@@ -76,21 +75,6 @@ test('joined bytes take no more memory than they are', () => {
   const both = joined(bytes('GET '), bytes('/ HTTP/1.1'));
   expect(both.toString()).toBe('GET / HTTP/1.1');
   expect(both.buffer.byteLength).toBe(both.length);
-});
-
-test('who asks how the service is, is told from others', () => {
-  const isWatching = (text: string) => isProbe(bytes(`${text} HTTP/1.1\r\nHost: a\r\n\r\n`));
-  for (const text of ['GET /livez', 'GET /readyz']) expect(isWatching(text)).toBe(true);
-  for (const text of ['GET /livezx', 'GET /v1/usage', '']) expect(isWatching(text)).toBe(false);
-  expect(isProbe(bytes(''))).toBe(false);
-});
-
-test('whoever asks so with a long head is no watcher, whatever else comes behind a short one', () => {
-  const ask = (length: number) => `GET /livez HTTP/1.1\r\nAccept: ${','.repeat(length)}\r\n\r\n`;
-  expect(isProbe(bytes(ask(1_900)))).toBe(true);
-  expect(isProbe(bytes(ask(2_100)))).toBe(false);
-  expect(isProbe(bytes(ask(2_100).slice(0, 2_000)))).toBe(false);
-  expect(isProbe(bytes(ask(1) + ask(2_100)))).toBe(true);
 });
 
 test('the fields are known without the target, which may hold an address', () => {

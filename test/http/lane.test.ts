@@ -25,7 +25,6 @@ describe('a request is read in the lane', () => {
     const target = { path, segment: '', query: '' };
     expect(targetIn(head(`GET ${path} HTTP/1.1`, 'Host: a', 'User-Agent: kube-probe/1.34'))).toEqual(target);
     expect(targetIn(head(`GET ${path}? HTTP/1.1`, 'Host: a'))).toBeUndefined();
-    expect(targetIn(head(`GET ${path} HTTP/1.1`, 'Host: a', 'Connection: close'))).toBeUndefined();
     expect(targetIn(head(`HEAD ${path} HTTP/1.1`, 'Host: a'))).toBeUndefined();
   });
 
@@ -63,6 +62,15 @@ describe('a request is read in the lane', () => {
     expect(lane.head.authorization).toBeUndefined();
   });
 
+  test('also where it says that it is the last, which is told from the next that does not', () => {
+    const lane = new Lane();
+    const isLast = (...lines: string[]) => [segmentIn(head(CALL, 'Host: a', ...lines), lane), lane.isLast];
+    expect(isLast('Connection: Close')).toEqual(['gmail.com', true]);
+    expect(isLast('Connection: keep-alive')).toEqual(['gmail.com', false]);
+    expect(isLast('Connection: Close')).toEqual(['gmail.com', true]);
+    expect(isLast()).toEqual(['gmail.com', false]);
+  });
+
   test('of 2,048 bytes, and not where it is longer', () => {
     const long = (bytes: number) => {
       const rest = bytes - head(CALL, 'Host: a', 'Accept: ').length;
@@ -95,7 +103,8 @@ describe('a request is read in the lane', () => {
     ['another protocol', head(CALL, 'Host: a', 'Upgrade: h2c')],
     ['a body', head(CALL, 'Host: a', 'Content-Length: 0')],
     ['a coding', head(CALL, 'Host: a', 'Transfer-Encoding: chunked')],
-    ['an end', head(CALL, 'Host: a', 'Connection: close')],
+    ['another word about its connection', head(CALL, 'Host: a', 'Connection: close, upgrade')],
+    ['two words about its connection', head(CALL, 'Host: a', 'Connection: keep-alive', 'Connection: close')],
     ['a space before the colon', head(CALL, 'Host : a')],
     ['no space behind it', head(CALL, 'Host:a')],
     ['two spaces behind it', head(CALL, 'Host:  a')],
@@ -124,9 +133,9 @@ describe('a request is read in the lane', () => {
 });
 
 describe('an answer in the lane', () => {
-  function replying({ writable = true } = {}) {
+  function replying({ writable = true, isLast = false } = {}) {
     const socket = { write: vi.fn(), destroySoon: vi.fn(), destroy: vi.fn(), writable, destroyed: false };
-    return { socket, reply: new LaneReply(socket as unknown as Socket) };
+    return { socket, reply: new LaneReply(socket as unknown as Socket, isLast) };
   }
 
   test('is written at once, with the time and the word that the connection stays', () => {
@@ -152,8 +161,7 @@ describe('an answer in the lane', () => {
   });
 
   test('that is the last one says so and ends the connection', () => {
-    const { socket, reply } = replying();
-    reply.shouldKeepAlive = false;
+    const { socket, reply } = replying({ isLast: true });
     reply.writeHead(503, ['Content-Length', '0']);
     reply.end();
     const [answer] = parseAnswers(socket.write.mock.calls[0]![0] as string);
