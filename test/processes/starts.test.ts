@@ -136,7 +136,7 @@ test('an address that is not ours is named, with the setting to change', async (
 test('a data directory that cannot be written to is named, with the setting to change', async () => {
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, 'precious');
-  expect(await refusedStart({ folder: file })).toMatch(/set DATA_DIR/);
+  expect(await refusedStart({ folder: file })).toMatch(/is no directory: set DATA_DIR/);
   expect(await refusedStart({ folder: join(file, 'below') })).toMatch(/set DATA_DIR/);
   expect(readFileSync(file, 'utf8')).toBe('precious');
 });

@@ -144,6 +144,11 @@ export function prepareFolder(folder: string): void {
       'set DATA_DIR to a directory that this user can write to',
     );
   }
+  if (!statSync(folder).isDirectory())
+    throw new StoreRefused(
+      `the data directory ${folder} is no directory`,
+      'set DATA_DIR to one, or to where one can be made',
+    );
   const kind = NETWORK_FILE_SYSTEMS.get(statfsSync(folder).type);
   if (kind) {
     throw new StoreRefused(
