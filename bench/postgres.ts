@@ -3,8 +3,8 @@
  * on one database, with one hot key and with many. What counts is the ratio, and how many calls share a commit.
  */
 
-import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -16,11 +16,11 @@ import { openConnections } from '../src/store/postgres/connect.ts';
 import { COUNT, count, countValues } from '../src/store/postgres/spender.ts';
 import { openPostgresStore } from '../src/store/postgres/store.ts';
 import { ACT } from '../test/support/act.ts';
-import { bareEnvironment } from '../test/support/environment.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { type OwnPostgres, startPostgres } from '../test/support/postgres.ts';
 import { spendOne } from '../test/support/spend.ts';
 import { type Figures, put } from './load.ts';
-import { median } from './serving.ts';
+import { pinProcess } from './pinned.ts';
+import { median, middle, type Served, startService } from './serving.ts';
 
 const SECONDS = Number(process.env.SECONDS ?? 3);
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
@@ -160,77 +160,64 @@ async function main(): Promise<void> {
       ],
       rows,
     );
-    await overHttp(url);
+    // Before another key moves the revision: nothing would be counted.
     await explain(
       url,
       keys.map(key => key.id),
       revision,
     );
+    await overHttp(url, postgres);
   } finally {
     await postgres.close();
   }
 }
 
-function startServer(env: Record<string, string>): Promise<{ child: ChildProcess; base: string }> {
-  const child = spawn(process.execPath, ['src/cli.ts', 'serve'], {
-    env: bareEnvironment({ ...env, PORT: '0', DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '' }),
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  return new Promise((resolve, reject) => {
-    child.once('exit', code => reject(new Error(`the server ended with ${code}`)));
-    child.stdout.on('data', (chunk: Buffer) => {
-      const port = /"port":(\d+)/.exec(chunk.toString())?.[1];
-      if (port) resolve({ child, base: `http://127.0.0.1:${port}` });
-    });
-  });
-}
-
-/** Whole servers against one on SQLite, with the database and the load on the same machine. */
-async function overHttp(url: string): Promise<void> {
+/** Whole servers against one on SQLite, all on one core, with the database and the load on the other. */
+async function overHttp(url: string, { folder: ofPostgres }: OwnPostgres): Promise<void> {
+  // Before there is a backend for them: each takes over where its parent runs.
+  pinProcess(Number(readFileSync(join(ofPostgres, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]), 1);
   const folder = mkdtempSync(join(tmpdir(), 'domain-risk-bench-'));
   const { key, secret } = newKey({ name: 'http' }, Date.now());
-  const places = [{ DATABASE_URL: `sqlite:${folder}/domain-risk.db` }, { DATABASE_URL: url }];
-  for (const env of places) {
+  const common = { PORT: '0', DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '' };
+  const sqlite = { ...common, DATABASE_URL: `sqlite:${folder}/domain-risk.db` };
+  const shared = { ...common, DATABASE_URL: url };
+  for (const env of [sqlite, shared]) {
     const store = await openStore(readConfig(env), error => {
       throw error;
     });
     await store.createKey(key, ACT);
     await store.close();
   }
-  const [sqlite, one, two] = await Promise.all([places[0]!, places[1]!, places[1]!].map(startServer));
-  const measure = async (bases: readonly string[]) => {
+  const places = [sqlite, shared, shared, shared, shared];
+  const [alone, ...all] = await Promise.all(places.map(env => startService(env)));
+  const measure = async (servers: readonly Served[]) => {
     const load = { paths: ['/v1/public/domain/mailinator.com'], authorizations: [`Bearer ${secret}`] };
-    const connections = 64 / bases.length;
-    const seconds = SECONDS;
-    const figures = await Promise.all(bases.map(base => put({ ...load, url: base, seconds, connections })));
+    const each = { ...load, seconds: SECONDS, connections: 64 / servers.length };
+    const figures = await Promise.all(servers.map(server => put({ ...each, url: server.url })));
     return {
       perSecond: figures.reduce((sum, figure) => sum + figure.perSecond, 0),
       p50: Math.max(...figures.map(figure => figure.p50)),
       p99: Math.max(...figures.map(figure => figure.p99)),
     };
   };
-  const cases = {
-    'one on SQLite': [sqlite!.base],
-    'one on PostgreSQL': [one!.base],
-    'two on PostgreSQL': [one!.base, two!.base],
-  };
-  const rows = Object.entries(cases).map(([name, bases]) => ({ name, bases, rounds: [] as Figures[] }));
+  const rows = [
+    { name: 'one on SQLite', servers: [alone!], rounds: [] as Figures[] },
+    ...[1, 2, 4].map(count => ({
+      ...{ name: `${count} on PostgreSQL`, servers: all.slice(0, count), rounds: [] as Figures[] },
+    })),
+  ];
   // The first round only warms up.
   for (let round = 0; round <= ROUNDS; round++)
-    for (const row of rows) row.rounds.push(await measure(row.bases));
-  for (const { child } of [sqlite!, one!, two!]) {
-    child.removeAllListeners('exit');
-    child.kill('SIGTERM');
-  }
+    for (const row of rows) row.rounds.push(await measure(row.servers));
+  await Promise.all([alone!, ...all].map(server => server.end()));
   rmSync(folder, { recursive: true, force: true });
-  process.stdout.write('\nover HTTP, one hot key, 64 connections in all\n\n');
+  process.stdout.write('\nover HTTP, one hot key, 64 connections in all, all servers on one core\n\n');
+  const figures = rows.map(({ name, rounds }) => ({ name, ...middle(rounds.slice(1)) }));
   printTable(
-    ['SERVERS', 'PER SECOND', 'P50 MS', 'P99 MS'],
-    rows.map(({ name, rounds }) => [
-      name,
-      ...(['perSecond', 'p50', 'p99'] as const).map(of =>
-        median(rounds.slice(1).map(round => round[of])).toFixed(of === 'perSecond' ? 0 : 1),
-      ),
+    ['SERVERS', 'PER SECOND', 'OF SQLITE', 'P50 MS', 'P99 MS'],
+    figures.map(({ name, perSecond, p50, p99 }) => [
+      ...[name, perSecond.toFixed(0), (perSecond / figures[0]!.perSecond).toFixed(2)],
+      ...[p50.toFixed(1), p99.toFixed(1)],
     ]),
   );
 }
