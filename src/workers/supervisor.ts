@@ -9,7 +9,8 @@ import { SharedBuckets } from '../core/shared-rate.ts';
 import { Listeners } from '../http/listeners.ts';
 import type { MetricValues } from '../http/metrics.ts';
 import type { Environment } from '../setting-sources.ts';
-import type { FromWorker, Told, Topic, ToWorker, Up, WorkerStart } from './messages.ts';
+import type { FromWorker, Told, Topic, Up, WorkerStart } from './messages.ts';
+import { post, Questions } from './questions.ts';
 import { Whole } from './whole.ts';
 
 /** After a death, doubled with each further one of the last minute. */
@@ -45,6 +46,8 @@ interface Place {
   readonly worker: number;
   thread: Worker | undefined;
   isUp: boolean;
+  /** Its start failed, and it said why, such as that the store is away. */
+  hasSaid: boolean;
   /** How often it has not answered since it last did. */
   silent: number;
 }
@@ -55,8 +58,7 @@ export class Supervisor {
   #catalog: Handed;
   readonly #buckets = SharedBuckets.newMemory();
   readonly #whole: Whole;
-  readonly #waiting = new Map<number, (told: Told[Topic]) => void>();
-  #asked = 0;
+  readonly #questions = new Questions();
   #deaths: number[] = [];
   #replaced = 0;
   #isEnding = false;
@@ -67,7 +69,7 @@ export class Supervisor {
     this.#parts = parts;
     this.#catalog = parts.catalog;
     this.#places = Array.from({ length: parts.workers }, (_, worker) => ({
-      ...{ worker, thread: undefined, isUp: false, silent: 0 },
+      ...{ worker, thread: undefined, isUp: false, hasSaid: false, silent: 0 },
     }));
     this.#whole = new Whole({
       askEach: (topic, ms, take) => this.#askEach(topic, ms, take),
@@ -87,7 +89,7 @@ export class Supervisor {
         this.#parts.log.error({ worker: place.worker }, 'a worker hangs: it is ended');
         void place.thread?.terminate();
       } else
-        void this.#ask(place, 'health', WATCH_MS, () => {
+        void this.#questions.ask(place.thread, 'health', WATCH_MS, () => {
           place.silent = 0;
         });
     }
@@ -109,6 +111,7 @@ export class Supervisor {
       transferList: ports ? Object.values(ports) : [],
     });
     place.thread = thread;
+    place.hasSaid = false;
     const { promise, resolve, reject } = Promise.withResolvers<Up>();
     let cause: unknown = new Error('a worker ended');
     thread.on('message', (message: FromWorker) => {
@@ -117,8 +120,10 @@ export class Supervisor {
         place.silent = 0;
         this.#whole.came(place.worker, message.up.health);
         resolve(message.up);
-      } else if ('failed' in message) cause = message.failed;
-      else this.#take(thread, message);
+      } else if ('failed' in message) {
+        cause = message.failed;
+        place.hasSaid = true;
+      } else this.#take(thread, message);
     });
     // What nobody in it could catch any more, such as a heap that is full.
     thread.on('error', error => {
@@ -157,7 +162,7 @@ export class Supervisor {
     else if ('askAll' in message) {
       const { id } = message;
       void this.#whole.tell(message.askAll).then(ofAll => post(thread, { id, ofAll }));
-    } else this.#waiting.get(message.id)?.(message.told);
+    } else this.#questions.answered(message.id, message.told);
   }
 
   #replace(place: Place, cause: unknown): void {
@@ -180,8 +185,18 @@ export class Supervisor {
         this.#replaced++;
         this.#parts.log.info({ worker: place.worker }, 'a worker was replaced');
       },
-      error => this.#replace(place, error),
+      error => {
+        // While others serve that is no death: where the store was away, one became six, and ended them all (2026-11-19).
+        if (place.hasSaid && this.#places.some(({ isUp }) => isUp)) this.#tryLater(place, error);
+        else this.#replace(place, error);
+      },
     );
+  }
+
+  #tryLater(place: Place, err: unknown): void {
+    const ms = LONGEST_PAUSE_MS;
+    this.#parts.log.error({ worker: place.worker, err, ms }, 'a worker could not start: it is tried again');
+    setTimeout(() => this.#startAgain(place), ms);
   }
 
   async #askEach<T extends Topic>(
@@ -189,28 +204,10 @@ export class Supervisor {
     ms: number,
     take: (worker: number, told: Told[T]) => void,
   ): Promise<void> {
-    const asking = this.#places.filter(({ isUp }) => isUp).map(place => this.#ask(place, topic, ms, take));
-    await Promise.all(asking);
-  }
-
-  #ask<T extends Topic>(
-    place: Place,
-    topic: T,
-    ms: number,
-    take: (worker: number, told: Told[T]) => void,
-  ): Promise<void> {
-    const id = ++this.#asked;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, ms).unref();
-    this.#waiting.set(id, told => {
-      take(place.worker, told as Told[T]);
-      resolve();
-    });
-    post(place.thread, { ask: topic, id });
-    return promise.finally(() => {
-      clearTimeout(timer);
-      this.#waiting.delete(id);
-    });
+    const up = this.#places.filter(({ isUp }) => isUp);
+    const ask = ({ thread, worker }: Place) =>
+      this.#questions.ask(thread, topic, ms, told => take(worker, told));
+    await Promise.all(up.map(ask));
   }
 
   #ownValues(): MetricValues[] {
@@ -238,10 +235,6 @@ export class Supervisor {
     clearTimeout(late);
     if (this.#hasFailed && !isLate) throw new Error('a worker had a fault while it ended');
   }
-}
-
-function post(thread: Worker | undefined, message: ToWorker): void {
-  thread?.postMessage(message);
 }
 
 function valuesOf(name: string, help: string, type: string, value: number): MetricValues {

@@ -394,6 +394,22 @@ describe('one server whose worker has one fault after the other', () => {
     expect(faulty.stdout()).toContain('a worker hangs: it is ended');
   });
 
+  test('a worker that cannot start is tried again while another one serves, and that it cannot is no death', async () => {
+    const already = replaced();
+    // The one that is up ends, and of the next ones each finds no port.
+    const ended = JSON.stringify(join(temporaryFolder(), 'ended'));
+    cause(`/* always */ const [fs, net] = ['fs', 'net'].map(process.getBuiltinModule);
+      net.Server.prototype.listen = () => { throw new Error('no port on purpose'); };
+      if (fs.existsSync(${ended})) return;
+      fs.writeFileSync(${ended}, '');
+      ${THROW};`);
+    const tries = () => faulty.stdout().split('a worker could not start: it is tried again').length - 1;
+    await eventually('it was tried twice', () => tries() >= 2);
+    expect((await faulty.get('/v1/public/domain/gmail.com', faulty.firstKey)).status).toBe(200);
+    cause('');
+    await eventually('it is replaced', () => replaced() === already + 1);
+  });
+
   test('where a worker dies again and again, the process says so and ends with 1', async () => {
     cause('/* always */ process.exit(7)');
     expect(await faulty.exited).toEqual({ code: 1, signal: null });

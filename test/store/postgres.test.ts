@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
 import { type Guest, LEARNING } from '../../src/core/guest.ts';
 import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.ts';
@@ -165,7 +165,28 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     way.ms = 5;
     await eventually('it serves', () => isWell(store.ready()));
     way.ms = 700;
-    await expect(store.lease('none')).rejects.toThrow('did not answer within 800 ms');
+    await expect(store.lease('none')).rejects.toThrow('did not answer in time');
+  });
+
+  test('a call finds its connections open, also after a quiet time in which the database has ended them', async () => {
+    const timers = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => timers.mockRestore());
+    const { store, spend } = await withKey();
+    await eventually('it serves', () => isWell(store.ready()));
+    const name = new URL(url).pathname.slice(1);
+    const backends = async () => {
+      const where = "datname = $1 AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+      return (await query(`SELECT pid FROM pg_stat_activity WHERE ${where}`, [name])).map(({ pid }) => pid);
+    };
+    const before = await backends();
+    await query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [before]);
+    await eventually('they are gone', async () => !(await backends()).some(pid => before.includes(pid)));
+    const others = await backends();
+    const again = timers.mock.calls.find(([, everyMs]) => everyMs === 30_000);
+    (again![0] as () => void)();
+    const more = async () => (await backends()).filter(pid => !others.includes(pid));
+    await eventually('two are there', async () => (await more()).length >= 2);
+    await eventually('calls are counted', () => isWell(spend()));
   });
 
   describe('the tables', () => {

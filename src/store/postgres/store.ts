@@ -9,7 +9,7 @@ import { createAddedFeeds } from './added-feeds.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate, hasTables } from './change.ts';
 import { createChanges } from './changes.ts';
-import { type Connections, DEADLINE_MS, openConnections, STARTING_MS } from './connect.ts';
+import { BACKGROUND_MS, type Connections, DEADLINE_MS, openConnections, STARTING_MS } from './connect.ts';
 import { createDecisions } from './decisions.ts';
 import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
@@ -39,6 +39,11 @@ import { createWhereabouts } from './whereabouts.ts';
 const COMMITS_AT_ONCE = 2;
 /** Beside these: one to read the keys of calls, all that wait at once. */
 const CALL_CONNECTIONS = COMMITS_AT_ONCE + 1;
+/**
+ * As many as commits are open before a call needs them: connecting takes some ways there and back, and where one takes 0.2 s
+ * all first calls after a quiet minute were 500 (2026-11-19). Used sooner than the pool closes them, and a firewall forgets.
+ */
+const WARM_MS = 30_000;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
 const RECORD_CONNECTIONS = 7;
 /** A worker has its share of these, and never waits behind one long listing. */
@@ -130,12 +135,21 @@ export async function openPostgresStore(
   });
   let closing: Promise<void> | undefined;
   let isClockRight = true;
+  let warming: NodeJS.Timeout | undefined;
+
+  /** Both at once, so that each is another. Whatever goes wrong is for calls to tell. */
+  function warm(): void {
+    for (let count = 0; count < COMMITS_AT_ONCE; count++)
+      counters.run(session => session.query('SELECT 1'), BACKGROUND_MS).catch(() => {});
+  }
 
   async function proveAndCompareClocks(): Promise<void> {
     isStarting = false;
     const before = clock();
     const theirs = await counters.run(prove);
     const after = clock();
+    if (!warming) warm();
+    warming ??= setInterval(warm, WARM_MS).unref();
     // The answer may have been on its way for a while: what counts is by how much it cannot be right.
     const skew = theirs < before ? before - theirs : Math.max(0, theirs - after);
     isClockRight = skew <= MOST_SKEW_MS;
@@ -152,6 +166,7 @@ export async function openPostgresStore(
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,
     close() {
+      clearInterval(warming);
       closing ??= Promise.all([counters.close(), records.close()]).then(() => {});
       return closing;
     },
