@@ -137,19 +137,12 @@ export async function openPostgresStore(
   let isClockRight = true;
   let warming: NodeJS.Timeout | undefined;
 
-  /** Both at once, so that each is another. Whatever goes wrong is for calls to tell. */
-  function warm(): void {
-    for (let count = 0; count < COMMITS_AT_ONCE; count++)
-      counters.run(session => session.query('SELECT 1'), BACKGROUND_MS).catch(() => {});
-  }
-
   async function proveAndCompareClocks(): Promise<void> {
     isStarting = false;
     const before = clock();
     const theirs = await counters.run(prove);
     const after = clock();
-    if (!warming) warm();
-    warming ??= setInterval(warm, WARM_MS).unref();
+    if (!closing) warming ??= keepWarm(counters);
     // The answer may have been on its way for a while: what counts is by how much it cannot be right.
     const skew = theirs < before ? before - theirs : Math.max(0, theirs - after);
     isClockRight = skew <= MOST_SKEW_MS;
@@ -171,6 +164,16 @@ export async function openPostgresStore(
       return closing;
     },
   };
+}
+
+/** All at once, so that each is another. Whatever goes wrong is for calls to tell. */
+function keepWarm(counters: Connections): NodeJS.Timeout {
+  const warm = () => {
+    for (let count = 0; count < COMMITS_AT_ONCE; count++)
+      counters.run(session => session.query('SELECT 1'), BACKGROUND_MS).catch(() => {});
+  };
+  warm();
+  return setInterval(warm, WARM_MS).unref();
 }
 
 /** What goes with its age. By a wrong clock nothing is too old to be kept. */
