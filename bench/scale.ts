@@ -9,7 +9,7 @@ import type { Store } from '../src/core/ports.ts';
 import { newKey } from '../src/operate.ts';
 import { openConnections } from '../src/store/postgres/connect.ts';
 import { count } from '../src/store/postgres/spender.ts';
-import { openPostgresStore } from '../src/store/postgres/store.ts';
+import { COMMITS_AT_ONCE, openPostgresStore } from '../src/store/postgres/store.ts';
 import { ACT } from '../test/support/act.ts';
 import { startPostgres } from '../test/support/postgres.ts';
 import { spendOne } from '../test/support/spend.ts';
@@ -22,8 +22,6 @@ const SECONDS = Number(process.env.SECONDS ?? 3);
 const CORES = Number(process.env.CORES ?? 8);
 const MANY = 200;
 const DAY = '2026-11-19';
-/** src/store/postgres/store.ts */
-const AT_ONCE = 2;
 /** What one server answers (docs/figures.md), and how late its answers may be. */
 const MOST_EACH = 20_000;
 const MOST_P99_MS = 500;
@@ -85,7 +83,7 @@ async function compare(url: string, keys: Keys, revision: number, costs: Costs):
   for (const servers of [1, 4, 8])
     for (const hotShare of [1, 0]) {
       const real = await commitsOf(url, servers, hotShare === 1 ? keys.slice(0, 1) : keys, revision);
-      const cluster = { servers, atOnce: AT_ONCE, cores: availableParallelism() };
+      const cluster = { servers, atOnce: COMMITS_AT_ONCE, cores: availableParallelism() };
       const { perSecond } = simulate(costs, cluster, { callersEach: 1, hotShare }, SIMULATED_MS);
       const what = hotShare === 1 ? 'one hot key' : 'a key each';
       rows.push([`${servers}`, what, real.toFixed(0), perSecond.toFixed(0), (perSecond / real).toFixed(2)]);
@@ -122,7 +120,11 @@ function predict(costs: Costs): void {
     ['one hot key', 1],
   ] as const)
     for (const servers of [1, 10, 100, 1_000]) {
-      const { offered, outcome } = carried(costs, { servers, atOnce: AT_ONCE, cores: CORES }, hotShare);
+      const { offered, outcome } = carried(
+        costs,
+        { servers, atOnce: COMMITS_AT_ONCE, cores: CORES },
+        hotShare,
+      );
       rows.push([
         ...[what, `${servers}`, `${servers * 10}`, offered.toFixed(0)],
         ...[outcome.p50.toFixed(1), outcome.p99.toFixed(0), outcome.callsPerCommit.toFixed(1)],

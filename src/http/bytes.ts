@@ -2,7 +2,7 @@
 
 const CR = 0x0d;
 const LF = 0x0a;
-const EMPTY_LINE = '\r\n\r\n';
+export const EMPTY_LINE = '\r\n\r\n';
 /** A head is never larger: the parser refuses it. */
 export const MOST_HEAD = 8 * 1024;
 /** Of a longer one the lane has nothing: it is read by Node's parser. */

@@ -4,12 +4,12 @@
  */
 
 import type { Socket } from 'node:net';
-import { MOST_PLAIN } from './bytes.ts';
+import { EMPTY_LINE, MOST_PLAIN } from './bytes.ts';
 import type { Asked, Headers, Reply } from './call.ts';
 import { dateText } from './date.ts';
 import { type Head, readHead } from './head.ts';
 import { STATUS_CODES } from './node-http.ts';
-import { EMPTY_LINE, LINE_END, plainFields } from './plain-fields.ts';
+import { LINE_END, plainFields } from './plain-fields.ts';
 import { DOMAIN_PATH, DOMAIN_PREFIX, PROBE_PATHS, type Target } from './target.ts';
 
 const BEGIN = `GET ${DOMAIN_PREFIX}`;

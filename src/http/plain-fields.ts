@@ -1,9 +1,8 @@
 /** Header fields of which the lane knows what they mean: of a request with others Node's parser has to say what it is. */
 
-import { MOST_PLAIN } from './bytes.ts';
+import { EMPTY_LINE, MOST_PLAIN } from './bytes.ts';
 import { PROBE_PATHS } from './target.ts';
 
-export const EMPTY_LINE = '\r\n\r\n';
 export const LINE_END = ' HTTP/1.1\r\n';
 const VISIBLE = /^[!-~]+(?: +[!-~]+)*$/;
 /**

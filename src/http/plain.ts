@@ -5,13 +5,13 @@
  */
 
 import { refuse } from '../core/refusal.ts';
+import { EMPTY_LINE } from './bytes.ts';
 import { dateText } from './date.ts';
 import { JSON_TYPE } from './reply.ts';
 import { errorJson } from './wire.ts';
 
 const BEGIN = 'GET ';
 const END = ' HTTP/1.1';
-const EMPTY_LINE = '\r\n\r\n';
 const MOST_HEAD = 2_048;
 const VISIBLE = /^[!-~]+$/;
 const PRINTABLE = /^[\t -~]*$/;

@@ -2,6 +2,7 @@ import { connect, Server as NetServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { Fairness } from '../../src/http/fairness.ts';
 import { Lane } from '../../src/http/lane.ts';
 import { Listeners } from '../../src/http/listeners.ts';
 import { createMetrics } from '../../src/http/metrics.ts';
@@ -19,7 +20,7 @@ const PAID = '/v1/public/top-domains';
 const LARGE_PAGE = JSON.stringify({ page: 'x'.repeat(60_000) });
 
 /** A port whose store takes nothing while `isFull`: whoever waits is refused after a while. */
-async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
+async function startPort(mostConnections = 1_000, workers = 1, shared = 0, hasLane = true) {
   const state = {
     isFull: false,
     asked: [] as string[],
@@ -42,7 +43,7 @@ async function startPort(mostConnections = 1_000, workers = 1, shared = 0) {
     isTrustedProxy: () => false,
     mostConnections,
     connectionsPerAddress: 100,
-    hasLane: true,
+    hasLane,
     share: 1 / workers,
   });
   const call: Route = {
@@ -451,6 +452,29 @@ test('a head of which the parser has a part waits in the row of its key, too', a
   await eventually('it is refused', () => statuses().length === 1);
   expect(statuses()).toEqual([503]);
   expect(new Set(state.asked)).toEqual(new Set(['Bearer drk_late']));
+});
+
+test.each([
+  [
+    'a stranger where the lane would have taken what the parser has to read now',
+    true,
+    ['stranger', 'stranger'],
+  ],
+  ['who watches where there is no lane', false, ['stranger', 'probe']],
+])('whoever asks how the service is over a connection of the parser is %s', async (_, hasLane, expected) => {
+  const kinds: string[] = [];
+  const { arrive } = Fairness.prototype;
+  const arriving = vi.spyOn(Fairness.prototype, 'arrive').mockImplementation(function (this: Fairness, job) {
+    kinds.push(job.caller().kind);
+    return arrive.call(this, job);
+  });
+  onTestFinished(() => arriving.mockRestore());
+  const { socket, statuses } = await startPort(1_000, 1, 0, hasLane);
+  socket.write(head('/livez', 'X-Any: b'));
+  await eventually('it is answered', () => statuses().length === 1);
+  socket.write(head('/livez'));
+  await eventually('so is the next', () => statuses().length === 2);
+  expect(kinds).toEqual(expected);
 });
 
 test('who was refused many times is read as soon as anybody', async () => {

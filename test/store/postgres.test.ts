@@ -189,6 +189,33 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     await eventually('calls are counted', () => isWell(spend()));
   });
 
+  test('connections that died silently while nobody called are not held for long', async () => {
+    await empty();
+    const timers = vi.spyOn(globalThis, 'setInterval');
+    onTestFinished(() => timers.mockRestore());
+    const { store, way } = await openFarAway();
+    await eventually('it serves', () => isWell(store.ready()));
+    const key = someKey();
+    await store.createKey(key, ACT);
+    const revision = await store.revision();
+    const again = timers.mock.calls.find(([, everyMs]) => everyMs === 30_000)![0] as () => void;
+    const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
+    // All three are there: two batches, and a key that is read beside them.
+    const first = spend();
+    await turn();
+    await turn();
+    await Promise.all([first, spend(), store.keyByDigest('none')]);
+    // Nothing that is sent now ever arrives.
+    way.ms = 10 ** 9;
+    for (let times = 0; times < 3; times++) again();
+    await pause(200);
+    way.ms = 5;
+    const began = performance.now();
+    await eventually('a call is counted', () => isWell(spend()));
+    // 4 s were measured (2026-11-19), and 60 where these had a minute.
+    expect(performance.now() - began).toBeLessThan(40_000);
+  });
+
   describe('the tables', () => {
     test('are made once, however many servers start together', async () => {
       await empty();

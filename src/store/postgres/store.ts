@@ -9,7 +9,7 @@ import { createAddedFeeds } from './added-feeds.ts';
 import { createAudit } from './audit.ts';
 import { bringUpToDate, hasTables } from './change.ts';
 import { createChanges } from './changes.ts';
-import { BACKGROUND_MS, type Connections, DEADLINE_MS, openConnections, STARTING_MS } from './connect.ts';
+import { type Connections, DEADLINE_MS, openConnections, STARTING_MS } from './connect.ts';
 import { createDecisions } from './decisions.ts';
 import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
@@ -36,7 +36,7 @@ import { createWhereabouts } from './whereabouts.ts';
  * Batches under way at a time. For speed one would do (measured alike, November 2026); with two, a batch that waits for
  * a lock or for a server that has vanished does not hold up all other keys.
  */
-const COMMITS_AT_ONCE = 2;
+export const COMMITS_AT_ONCE = 2;
 /** Beside these: one to read the keys of calls, all that wait at once. */
 const CALL_CONNECTIONS = COMMITS_AT_ONCE + 1;
 /**
@@ -44,6 +44,8 @@ const CALL_CONNECTIONS = COMMITS_AT_ONCE + 1;
  * all first calls after a quiet minute were 500 (2026-11-19). Used sooner than the pool closes them, and a firewall forgets.
  */
 const WARM_MS = 30_000;
+/** Connecting may take as long at the most. With a minute, two that had died silently were held for it, and soon the third. */
+const WARMING_MS = 4_000;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
 const RECORD_CONNECTIONS = 7;
 /** A worker has its share of these, and never waits behind one long listing. */
@@ -170,7 +172,7 @@ export async function openPostgresStore(
 function keepWarm(counters: Connections): NodeJS.Timeout {
   const warm = () => {
     for (let count = 0; count < COMMITS_AT_ONCE; count++)
-      counters.run(session => session.query('SELECT 1'), BACKGROUND_MS).catch(() => {});
+      counters.run(session => session.query('SELECT 1'), WARMING_MS).catch(() => {});
   };
   warm();
   return setInterval(warm, WARM_MS).unref();
