@@ -30,11 +30,17 @@ export function createChanges(
   let portions: Portions | undefined;
   return {
     async list(since, limit, asker) {
-      const mark = await readMark();
-      if (since && (since.id < mark.floor || since.id > mark.last)) return 'gone';
-      if (!portions?.standsFor(mark)) portions = new Portions(parts, row, mark);
-      const current = portions;
-      return current.page(since ?? (await current.beforeLastDay(clock())), limit, asker);
+      for (let seen: Portions | undefined; ; ) {
+        const mark = await readMark();
+        if (since && (since.id < mark.floor || since.id > mark.last)) return 'gone';
+        if (!portions?.standsFor(mark)) portions = new Portions(parts, row, mark);
+        // What was forgotten while it waited stands under an earlier mark: under this one there may be a page.
+        if (portions === seen) return 'gone';
+        const current = portions;
+        seen = current;
+        const page = await current.page(since ?? (await current.beforeLastDay(clock())), limit, asker);
+        if (page !== 'gone') return page;
+      }
     },
   };
 }

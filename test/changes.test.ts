@@ -133,3 +133,35 @@ test('a cursor is valid where its change is the one of that number, also at the 
   expect(told(await reader(none).list({ id: 600, at: 0 }, 1))).toEqual([]);
   expect(await reader(none).list({ id: 600, at: NOW }, 1)).toBe('gone');
 });
+
+test('what is forgotten while a page waits for its turn is not left out of it: the copy is begun anew, or the day', async () => {
+  const floors = [100, 300, 600];
+  const sinces = [10, 249, 399, { id: 10, at: NOW - 590 * 60_000 }, undefined];
+  for (const [since, floor, inTurn] of sinces.flatMap(one =>
+    floors.flatMap(two => [1, 2, 3].map(three => [one, two, three] as const)),
+  )) {
+    const { store, mark } = counting(600);
+    const forgetting = {
+      ...store,
+      changesMark: async () => ({ ...mark }),
+      changesAfter: async (id: number, most: number) =>
+        (await store.changesAfter(id, most)).filter(row => row.id >= mark.floor),
+      // As it was before anything was forgotten.
+      changesBefore: async () => 5,
+    };
+    let turns = 0;
+    const turn = async () => {
+      if (++turns === inTurn) Object.assign(mark, { floor });
+    };
+    const page = await reader(forgetting).list(since, 1_000, { ...ASKER, turn });
+    const begins = typeof since === 'object' ? since.id : since;
+    if (page === 'gone') expect(begins).toBeLessThan(floor);
+    else {
+      expect(page).toMatchObject({ cursor: { id: 600 }, more: false });
+      const names = told(page) as string[];
+      const first = 601 - names.length;
+      expect(names).toEqual(Array.from({ length: names.length }, (_, at) => `flagged d${first + at}.com`));
+      if (begins !== undefined) expect(first - 1).toBe(begins);
+    }
+  }
+});

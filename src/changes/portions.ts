@@ -13,6 +13,7 @@ const DAY_MS = 86_400_000;
 const DAY_STEP_MS = 60_000;
 /** Changes in a portion: what is read in one go takes a millisecond. */
 const PORTION = 250;
+const portionOf = (id: number) => Math.floor(id / PORTION);
 /** About 7 MB, 64,000 changes. */
 const MOST_PORTIONS = 256;
 
@@ -78,19 +79,22 @@ export class Portions {
     return { id: Math.max(floor, Math.min(await after, last)), at: undefined };
   }
 
-  /** `gone` where the number that it stands at was given to another change since. */
+  /**
+   * `gone` where the number that it stands at was given to another change since. Numbers have no gaps: what is missing was
+   * forgotten while this one waited for its turn.
+   */
   async page(since: Since, limit: number, asker: Asker): Promise<ChangesPage | 'gone'> {
     const { last } = this.#mark;
-    const first = Math.floor(since.id / PORTION);
-    const { rows } = await this.#portion(first, asker);
+    const { rows } = await this.#portion(portionOf(since.id), asker);
     let cursor: ChangesCursor = { id: since.id, at: rows.find(({ id }) => id === since.id)?.at ?? 0 };
     if (since.at !== undefined && since.at !== cursor.at) return 'gone';
     const pieces: Piece[] = [];
     let left = limit;
-    for (let at = first; left > 0 && at * PORTION <= last; at++) {
-      const portion = await this.#portion(at, asker);
-      const from = portion.rows.findIndex(({ id }) => id > since.id);
-      if (from < 0) continue;
+    while (left > 0 && cursor.id < last) {
+      const next = cursor.id + 1;
+      const portion = await this.#portion(portionOf(next), asker);
+      const from = portion.rows.findIndex(({ id }) => id === next);
+      if (from < 0) return 'gone';
       const to = Math.min(portion.rows.length, from + left);
       pieces.push({ portion, from, to });
       left -= to - from;
