@@ -57,9 +57,10 @@ test('learning and forgetting leave the lock to those who count calls after ever
   const old = many(3 * part, 'old').map(host =>
     guestOf({ host, domain: host, entry: null, day: '2026-01-01' }),
   );
-  hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
+  const first = hosts.learn(old, many(2 * part, 'shared'), '2026-01-01', '2025-10-01');
+  expect(hosts.forgetGuests(first, '2026-01-01')).toBe(false);
   expect(locked.splice(0)).toEqual(Array(3 + 2 + 1).fill(false));
-  hosts.learn([], [], '2026-01-20', '2026-01-02');
+  expect(hosts.forgetGuests(hosts.learn([], [], '2026-01-20', '2026-01-02'), '2026-01-20')).toBe(false);
   // The fourth part of the guests finds no more of them.
   expect(locked).toEqual(Array(4 + 2).fill(false));
   expect(read(path, 'SELECT (SELECT count(*) FROM host) + (SELECT count(*) FROM guest) AS n')[0]?.n).toBe(0);

@@ -640,6 +640,43 @@ test.each([
   },
 );
 
+test('what goes by age goes by and by: who asks meanwhile waits for a part of it', async () => {
+  const { path, store } = await emptied();
+  const mark = { generation: 'g', floor: 0, last: 50_000 };
+  await store.swapChangesMark(mark, undefined);
+  const db = new DatabaseSync(path);
+  const numbers =
+    'WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 25000)';
+  for (const rows of [
+    "listing_change (id, domain, change, at, feeds) SELECT n, n || '.com', 'flagged', 1, '[]'",
+    "flag (domain, day, key_id, listed, reason, score) SELECT n || '.com', '2026-09-01', 'k', 0, 'disposable', 85",
+    "guest (host, domain, entry, day, keys) SELECT 'mx.box.net', n || '.com', NULL, '2026-09-01', 1",
+  ])
+    db.exec(`${numbers} INSERT INTO ${rows} FROM number`);
+  // The clock did not jump.
+  await store.flag([flagOf({ day: '2026-11-14' })], '');
+  await store.learn(
+    [guestOf({ host: 'mx.box.net', domain: 'late.com', entry: null, day: '2026-11-14' })],
+    [],
+    DAY,
+    '',
+  );
+  for (const [table, forget] of [
+    ['listing_change', () => store.swapChangesMark({ ...mark, floor: 40_000 }, mark)],
+    ['flag', () => store.flag([], '2026-10-17')],
+    ['guest', () => store.learn([], [], DAY, '2026-10-17')],
+  ] as const) {
+    const left = () => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+    const forgotten = forget();
+    await store.changesMark();
+    await store.changesMark();
+    expect([table, left() > 10_000]).toEqual([table, true]);
+    await forgotten;
+    expect([table, left() <= 1]).toEqual([table, true]);
+  }
+  db.close();
+});
+
 describe('a backup', () => {
   test('taken while another process writes is consistent, whole, for its own user only', async () => {
     const { path, store } = await newStore();

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { CHANGES_LEASE, type ChangesMark, type NumberedChange } from '../../core/listing-change.ts';
 import { CHANGES_MARK, LISTING_CHANGE, MARK } from '../columns-of-lists.ts';
 import { upsert } from '../table.ts';
-import { CHUNK, inChunk, inTransaction } from './transaction.ts';
+import { inChunk, inTransaction, removeInChunks } from './transaction.ts';
 
 const { names, sqlite } = LISTING_CHANGE;
 
@@ -13,6 +13,8 @@ export type Changes = ReturnType<typeof createChanges>;
 const BEFORE = `SELECT max(id) AS id FROM listing_change
   WHERE id < coalesce((SELECT min(id) FROM listing_change WHERE at >= :at), ${Number.MAX_SAFE_INTEGER})`;
 
+const FORGET = 'DELETE FROM listing_change WHERE id IN (SELECT id FROM listing_change WHERE id < ? LIMIT ?)';
+
 export function createChanges(db: DatabaseSync) {
   function changesMark(): ChangesMark | undefined {
     const row = db.prepare(`SELECT ${MARK.names} FROM changes_mark`).get();
@@ -20,13 +22,6 @@ export function createChanges(db: DatabaseSync) {
   }
   const isHeldBy = (holder: string) =>
     db.prepare('SELECT holder FROM lease WHERE name = ?').get(CHANGES_LEASE)?.holder === holder;
-  /** Nobody sees them any more. */
-  function forget(floor: number): void {
-    const remove = db.prepare(
-      'DELETE FROM listing_change WHERE id IN (SELECT id FROM listing_change WHERE id < ? LIMIT ?)',
-    );
-    while (inChunk(db, () => Number(remove.run(floor, CHUNK).changes)) === CHUNK);
-  }
   return {
     changesMark,
     writeChanges: (changes: readonly NumberedChange[], generation: string, holder: string): boolean =>
@@ -37,7 +32,7 @@ export function createChanges(db: DatabaseSync) {
         return true;
       }),
     swapChangesMark(mark: ChangesMark, was: ChangesMark | undefined, holder?: string): boolean {
-      const swapped = inTransaction(db, () => {
+      return inTransaction(db, () => {
         const now = changesMark();
         if (now?.generation !== was?.generation || now?.last !== was?.last) return false;
         if (holder !== undefined && !isHeldBy(holder)) return false;
@@ -45,9 +40,9 @@ export function createChanges(db: DatabaseSync) {
         db.prepare(upsert(CHANGES_MARK, places)).run(...values({ id: 1, ...mark }));
         return true;
       });
-      if (swapped) forget(mark.floor);
-      return swapped;
     },
+    /** Nobody sees them any more. Whether some may be left. */
+    forgetChanges: (floor: number): boolean => removeInChunks(db, FORGET, floor),
     /** As JSON: on its way to another thread a text costs less than a thousand objects. */
     changesAfter: (id: number, most: number): string =>
       JSON.stringify(

@@ -17,9 +17,16 @@ export function createFlags(db: DatabaseSync) {
   const putFlag = db.prepare(upsert(GIVEN_FLAG, PLACES));
 
   return {
-    flag(flags: readonly Flag[], sinceDay: string): void {
+    flag(flags: readonly Flag[]): void {
       inChunks(db, flags, flag => void putFlag.run(...values(flag)));
-      prune(db, sinceDay);
+    },
+    /** What is out of the window, then what is too many. Whether some may be left. */
+    forgetFlags(sinceDay: string): boolean {
+      const day = dayOfWindow(sinceDay);
+      const gone = forgottenDays(day, sinceDay, db.prepare(LAST_DAY).get(day)?.day);
+      if (FORGET.some(statement => removeInChunks(db, statement, gone))) return true;
+      removeExcess(db, sinceDay);
+      return false;
     },
     // With a single max(), SQLite takes the other columns from that row: the latest day's verdict.
     ranking(sinceDay: string, most: number, reason: string | undefined): string {
@@ -49,19 +56,12 @@ const LAST_DAY = `
     SELECT max(day) AS day FROM flag WHERE day < ?1 UNION ALL SELECT max(day) FROM usage_day WHERE day < ?1
   )`;
 
-function prune(db: DatabaseSync, sinceDay: string): void {
-  const day = dayOfWindow(sinceDay);
-  const gone = forgottenDays(day, sinceDay, db.prepare(LAST_DAY).get(day)?.day);
-  removeInChunks(
-    db,
-    'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
-    gone,
-  );
-  removeInChunks(
-    db,
-    'DELETE FROM usage_day WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day WHERE day < ? LIMIT ?)',
-    gone,
-  );
+const FORGET = [
+  'DELETE FROM flag WHERE (domain, day, key_id) IN (SELECT domain, day, key_id FROM flag WHERE day < ? LIMIT ?)',
+  'DELETE FROM usage_day WHERE (key_id, day) IN (SELECT key_id, day FROM usage_day WHERE day < ? LIMIT ?)',
+];
+
+function removeExcess(db: DatabaseSync, sinceDay: string): void {
   const present = Number(db.prepare('SELECT count(*) AS n FROM flag').get()?.n);
   const excess = rowsToRemove(present, MOST_FLAGS);
   if (excess > 0) removeLeastCounted(db, excess - gather(db, sinceDay, excess));

@@ -73,7 +73,8 @@ export function createHosts(db: DatabaseSync) {
     )`);
 
   return {
-    learn(...[guests, shared, day, sinceDay, listed = []]: Parameters<Store['learn']>): void {
+    /** Before which day guests are forgotten. */
+    learn(...[guests, shared, day, sinceDay, listed = []]: Parameters<Store['learn']>): string {
       const gone = goneBefore(day, sinceDay, lastDay.get(day)?.day);
       writeGuests(guests);
       leaveAll(db, listed);
@@ -83,8 +84,10 @@ export function createHosts(db: DatabaseSync) {
         share.run(name, day);
         places--;
       });
-      prune(db, gone, day);
+      return gone;
     },
+    /** Whether some may be left. */
+    forgetGuests: (gone: string, day: string): boolean => prune(db, gone, day),
 
     readHosts: (fewestFlagged: number, most: number) => listedHosts(db, fewestFlagged, most),
 
@@ -141,17 +144,17 @@ function sharedIn(db: DatabaseSync): number {
   return Number(db.prepare('SELECT count(*) AS n FROM host WHERE shared_day IS NOT NULL').get()?.n);
 }
 
-function prune(db: DatabaseSync, gone: string, day: string): void {
-  removeInChunks(
-    db,
-    'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)',
-    gone,
-  );
+const FORGET =
+  'DELETE FROM guest WHERE (host, domain) IN (SELECT host, domain FROM guest WHERE day < ? LIMIT ?)';
+
+function prune(db: DatabaseSync, gone: string, day: string): boolean {
+  if (removeInChunks(db, FORGET, gone)) return true;
   const outdated = db.prepare('SELECT name FROM host WHERE shared_day < ?').all(gone);
   const unshare = db.prepare('UPDATE host SET shared_day = NULL WHERE name = ?');
   inChunks(db, outdated, row => void unshare.run(String(row.name)));
   const present = Number(db.prepare('SELECT count(*) AS n FROM guest').get()?.n);
   removeGuests(db, rowsToRemove(present, LEARNING.mostGuestsInAll), daysBefore(day, MONTH_DAYS));
+  return false;
 }
 
 function removeGuests(db: DatabaseSync, rows: number, monthAgo: string): void {

@@ -175,14 +175,32 @@ function markedOverrides(bytes: Uint8Array, known: string | undefined) {
   return { ...head, overrides: head.mark === known ? undefined : overrides };
 }
 
+/** Old rows go with what comes, in one question after the other, and those of others between them. */
+function forgetting(bulk: Ask) {
+  return {
+    async flag(flags, sinceDay) {
+      await bulk('flag', [flags], NO_DEADLINE);
+      while (await bulk('forgetFlags', [sinceDay], NO_DEADLINE));
+    },
+    async learn(...page) {
+      const gone = await bulk('learn', page, NO_DEADLINE);
+      while (await bulk('forgetGuests', [gone, page[2]], NO_DEADLINE));
+    },
+    async swapChangesMark(mark, ...more) {
+      const swapped = await bulk('swapChangesMark', [mark, ...more], NO_DEADLINE);
+      while (swapped && (await bulk('forgetChanges', [mark.floor], NO_DEADLINE)));
+      return swapped;
+    },
+  } satisfies Partial<Store>;
+}
+
 /** Flags, hosts, snapshots and the audit: bulk work. */
 function bulkWork(bulk: Ask) {
   const readHosts = async (fewestFlagged: number, most: number): Promise<Iterable<HostRecord>> =>
     fromBytes(await bulk('readHosts', [fewestFlagged, most], HOSTS_MS));
   return {
-    flag: (flags, sinceDay) => bulk('flag', [flags, sinceDay], NO_DEADLINE),
+    ...forgetting(bulk),
     ranking: async (sinceDay, most, reason) => fromLines(await bulk('ranking', [sinceDay, most, reason])),
-    learn: (...page) => bulk('learn', page, NO_DEADLINE),
     listHosts: async (fewestFlagged, most) => [...(await readHosts(fewestFlagged, most))],
     readHosts,
     sharedNames: () => bulk('sharedNames', [], HOSTS_MS),
@@ -214,7 +232,6 @@ function bulkWork(bulk: Ask) {
     askedNames: () => bulk('askedNames', [], NO_DEADLINE),
     changesMark: () => bulk('changesMark', []),
     writeChanges: (...args) => bulk('writeChanges', args, NO_DEADLINE),
-    swapChangesMark: (...args) => bulk('swapChangesMark', args, NO_DEADLINE),
     changesAfter: async (id, most) => JSON.parse(await bulk('changesAfter', [id, most])),
     changesBefore: at => bulk('changesBefore', [at]),
     addTraffic: (slots, now) => bulk('addTraffic', [slots, now], NO_DEADLINE),

@@ -38,8 +38,13 @@ export function inChunks<T>(db: DatabaseSync, items: readonly T[], work: (item: 
     });
 }
 
-/** `statement` removes at most so many (its last place) of the rows from before a day (its first). */
-export function removeInChunks(db: DatabaseSync, statement: string, sinceDay: string): void {
+/** For one question: 200,000 held all others of that thread up for 1.2 s (2026-11-19). */
+const REMOVED_AT_ONCE = 20 * CHUNK;
+
+/** `statement` removes at most so many (its last place) of what is before a bound (its first); whether some may be left. */
+export function removeInChunks(db: DatabaseSync, statement: string, bound: string | number): boolean {
   const remove = db.prepare(statement);
-  while (inChunk(db, () => Number(remove.run(sinceDay, CHUNK).changes)) === CHUNK);
+  for (let removed = 0; removed < REMOVED_AT_ONCE; removed += CHUNK)
+    if (inChunk(db, () => Number(remove.run(bound, CHUNK).changes)) < CHUNK) return false;
+  return true;
 }
