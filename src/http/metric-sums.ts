@@ -11,8 +11,8 @@ const isGrowing = ({ type }: MetricValues) => String(type) === 'counter' || Stri
 export class MetricSums {
   /** By worker, as they were told last. */
   readonly #last = new Map<number, readonly MetricValues[]>();
-  /** Of those that have ended. */
-  #past: readonly MetricValues[] = [];
+  /** Of those that have ended: one sum, and those that came to it meanwhile. */
+  #past: (readonly MetricValues[])[] = [];
 
   told(worker: number, values: readonly MetricValues[]): void {
     this.#last.set(
@@ -21,15 +21,19 @@ export class MetricSums {
     );
   }
 
+  /** From that moment on it is among them, though others end and somebody asks before they are added up. */
   async ended(worker: number): Promise<void> {
     const last = this.#last.get(worker) ?? [];
     this.#last.delete(worker);
-    this.#past = (await sumOf([this.#past, last.filter(isGrowing)]).getMetricsAsJSON()) as MetricValues[];
+    const added = [...this.#past, last.filter(isGrowing)];
+    this.#past = added;
+    const sum = (await sumOf(added).getMetricsAsJSON()) as MetricValues[];
+    if (this.#past === added) this.#past = [sum];
   }
 
   /** With `own`, what the thread tells that none of the workers runs in. */
   async text(own: readonly MetricValues[]): Promise<MetricsText> {
-    const registry = sumOf([own, ...this.#last.values(), this.#past]);
+    const registry = sumOf([own, ...this.#last.values(), ...this.#past]);
     return { type: registry.contentType, body: await registry.metrics() };
   }
 

@@ -44,6 +44,18 @@ test('what the process tells of itself is not added up', async () => {
   }
 });
 
+test('of workers that end together, and before they are added up, no counter falls', async () => {
+  const sums = new MetricSums();
+  for (const worker of [0, 1, 2]) sums.told(worker, await valuesOf(10 ** worker, 1, 0.1));
+  const ending = [0, 1, 2].map(worker => sums.ended(worker));
+  expect(lineOf((await sums.text([])).body, CALLS)).toBe(111);
+  await Promise.all(ending);
+  expect(lineOf((await sums.text([])).body, CALLS)).toBe(111);
+  sums.told(1, await valuesOf(5, 1, 0.1));
+  await sums.ended(1);
+  expect(lineOf((await sums.text([])).body, CALLS)).toBe(116);
+});
+
 test('when a worker is replaced no counter falls, and its connections are gone', async () => {
   const sums = new MetricSums();
   sums.told(0, await valuesOf(3, 10, 0.5));
