@@ -46,7 +46,14 @@ test('trouble of a worker that died is not told any more, before there is anothe
 test('a worker that waits for its share of the store when all are to end is not started', async () => {
   const shared = Promise.withResolvers<undefined>();
   const supervisor = new Supervisor({
-    ...{ workers: 1, port: 0, metricsPort: undefined, catalog: {} as never, log: pino({ enabled: false }) },
+    ...{
+      workers: 1,
+      port: 0,
+      metricsPort: undefined,
+      hasOperators: false,
+      catalog: {} as never,
+      log: pino({ enabled: false }),
+    },
     ...{
       pass() {},
       giveUp() {},

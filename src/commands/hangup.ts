@@ -2,7 +2,7 @@
 
 import type { Logger } from 'pino';
 import { ConfigRefused } from '../config.ts';
-import { RELOADED } from '../reload.ts';
+import type { Reloading } from '../reload.ts';
 import { secretDigests } from '../secret-files.ts';
 import { type Environment, heldSettings, type SettingsFile, settingsAgain } from '../setting-sources.ts';
 import { SETTINGS } from '../settings.ts';
@@ -12,17 +12,33 @@ export function hasTerminal(): boolean {
   return [process.stdin, process.stdout, process.stderr].some(stream => stream.isTTY);
 }
 
-/** `reload` throws ConfigRefused where the settings cannot be used: all stays as it was. */
-export function reloadOnHangup(log: Logger, reload: (env: Environment) => void): void {
+type Tell = (env: Environment) => void;
+
+/**
+ * `reload` throws ConfigRefused where the settings cannot be used: all stays as it was. Who is to be told on is named to
+ * what is returned, and is told what came before: a token that was reloaded during a start counted in no worker.
+ */
+export function reloadOnHangup(log: Logger, reloading: Omit<Reloading, 'config'>): (tellOn: Tell) => void {
   let taken: Taken = { file: heldSettings(), secrets: secretDigests(process.env) };
+  let latest: Environment | undefined;
+  let tell: Tell = () => {};
+  const reload: Tell = env => {
+    reloading.reload(env);
+    latest = env;
+    tell(env);
+  };
   process.on('SIGHUP', () => {
     try {
-      taken = takeOver(taken, log, reload);
+      taken = takeOver(taken, log, { ...reloading, reload });
     } catch (error) {
       if (!(error instanceof ConfigRefused) && !('syscall' in (error as Error))) throw error;
       log.error({ err: error }, 'the settings could not be reloaded: all stays as it was');
     }
   });
+  return tellOn => {
+    tell = tellOn;
+    if (latest) tell(latest);
+  };
 }
 
 /** What was in the files when they were last read. */
@@ -31,16 +47,16 @@ interface Taken {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-function takeOver(before: Taken, log: Logger, reload: (env: Environment) => void): Taken {
+function takeOver(before: Taken, log: Logger, { reloaded, reload }: Omit<Reloading, 'config'>): Taken {
   const { env, file } = settingsAgain(process.env, before.file);
   const secrets = secretDigests(env);
   const changed = Object.keys(SETTINGS).filter(
     name => env[name] !== process.env[name] || secrets.get(name) !== before.secrets.get(name),
   );
   reload(env);
-  const waiting = changed.filter(name => !RELOADED.includes(name));
+  const waiting = changed.filter(name => !reloaded.includes(name));
   // Threads that start later begin with these; what needs a restart stays as it is for them too.
-  for (const name of changed.filter(one => RELOADED.includes(one))) {
+  for (const name of changed.filter(one => reloaded.includes(one))) {
     if (env[name] === undefined) delete process.env[name];
     else process.env[name] = env[name];
   }

@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import { type Store, StoreUnavailable } from '../core/ports.ts';
 import { shownDatabase } from '../database.ts';
 import { serversInPrivateNetworks } from '../dns/settings.ts';
-import { reloading } from '../reload.ts';
+import { reloadingFrom } from '../reload.ts';
 import { BackupStatus, type ScheduledBackups, scheduleBackups } from '../scheduled-backups.ts';
 import type { Service } from '../service.ts';
 import { type Environment, settingsHelp } from '../setting-sources.ts';
@@ -60,7 +60,8 @@ async function serve(options: ServeOptions): Promise<void> {
   const { openLog } = await import('./log.ts');
   const given = readWorld();
   const { log, pass } = openLog(given.logLevel);
-  const { config, reload } = reloading(given, log);
+  const reloading = reloadingFrom(given, log);
+  const { config } = reloading;
   let service: Serving | undefined;
   const die = (error: unknown) => {
     log.fatal({ err: error }, 'something that must never happen: shutting down');
@@ -72,17 +73,14 @@ async function serve(options: ServeOptions): Promise<void> {
 
   const isAttended = hasTerminal();
   const ending = awaitEnd(['SIGTERM', 'SIGINT', ...(isAttended ? (['SIGHUP'] as const) : [])], log);
-  if (!isAttended)
-    reloadOnHangup(log, env => {
-      reload(env);
-      service?.reloadWorkers?.(env);
-    });
+  const tellOn = isAttended ? undefined : reloadOnHangup(log, reloading);
 
   const onFormChange: OnFormChange = change =>
     log.warn('aside' in change ? { aside: change.aside } : { copy: change.copy }, toldOf(change));
   const backups = config.backups && new BackupStatus();
   const parts = { config, log, pass, die, onFormChange, backups };
   service = await (config.workers === 1 ? startAlone(parts) : startTogether(parts));
+  if (service.reloadWorkers) tellOn?.(service.reloadWorkers);
   const { close } = service;
   const made = ending.isAsked() ? undefined : await greet(service, parts);
   ending.serve({ close: () => Promise.all([made?.close(), close()]) });

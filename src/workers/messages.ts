@@ -15,6 +15,8 @@ export interface WorkerStart {
   /** As they were found free. */
   readonly port: number;
   readonly metricsPort: number | undefined;
+  /** Whether the process has a side for operators. */
+  readonly hasOperators: boolean;
   /** Of the embedded store. */
   readonly store: StorePorts | undefined;
   /** Limits of calls per second. */

@@ -4,12 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Handed } from '../assemble.ts';
 import { logInto } from '../commands/log.ts';
 import { joinCatalog, joinStore } from '../compose.ts';
-import { readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config.ts';
 import type { Catalog } from '../core/catalog.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
 import { Listeners, type Together } from '../http/listeners.ts';
 import { tellOfFeeds } from '../observe.ts';
-import { reloading } from '../reload.ts';
+import { reloadingFrom } from '../reload.ts';
 import { type Crew, type Service, startWorker } from '../service.ts';
 import type { FromWorker, ToldOfAll, Topic, ToWorker, WorkerStart } from './messages.ts';
 
@@ -19,10 +19,25 @@ const GIVE_UP_MS = 10_000;
 const port = parentPort!;
 const begun = workerData as WorkerStart;
 const { workers } = begun;
-const given = { ...readConfig(process.env), port: begun.port, metricsPort: begun.metricsPort };
 const tell = (message: FromWorker) => port.postMessage(message);
+
+function fail(error: unknown): never {
+  tell({ failed: error as Error });
+  process.exit(1);
+}
+
+/** A file that one of the settings names may be gone. */
+function readSettings(): Config {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+const given = { ...readSettings(), port: begun.port, metricsPort: begun.metricsPort };
 const log = logInto(given.logLevel, { write: lines => tell({ lines }) });
-const { config, reload } = reloading(given, log);
+const { config, reload } = reloadingFrom(given, log, begun.hasOperators);
 /** By a clock that is the same in all threads: `performance.now` begins with each. */
 const offset = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 const ticks = () => performance.now() + offset;
@@ -99,6 +114,5 @@ try {
   service = await startWorker({ config, log, store, catalog, clock: Date.now, ticks, crew });
   tell({ up: { health: service.health() } });
 } catch (error) {
-  tell({ failed: error as Error });
-  process.exit(1);
+  fail(error);
 }

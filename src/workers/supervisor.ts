@@ -13,11 +13,11 @@ import type { FromWorker, Told, Topic, Up, WorkerStart } from './messages.ts';
 import { post, Questions } from './questions.ts';
 import { Whole } from './whole.ts';
 
-/** After a death, doubled with each further one of the last minute. */
+/** After a death, doubled with each further one of the last minute in its place. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 const REMEMBERED_MS = 60_000;
-/** Within that minute: what kills them again and again is for whoever supervises this process. */
+/** Of one place within that minute: what kills it again and again is for whoever supervises this process. */
 const MOST_DEATHS = 5;
 /**
  * Each is asked so often whether it goes on, and ended where it is silent so many times in a row. One that hung kept its
@@ -28,7 +28,9 @@ const MOST_SILENT = 5;
 /** Ten seconds from the signal on, with the store to be closed behind them. */
 const DRAIN_MS = 8_900;
 
-export interface SupervisorParts extends Pick<WorkerStart, 'workers' | 'port' | 'metricsPort' | 'alone'> {
+type OfAll = Pick<WorkerStart, 'workers' | 'port' | 'metricsPort' | 'hasOperators' | 'alone'>;
+
+export interface SupervisorParts extends OfAll {
   readonly store: OpenedStore;
   readonly log: Logger;
   /** Takes lines of the log as workers have made them. */
@@ -50,6 +52,8 @@ interface Place {
   hasSaid: boolean;
   /** How often it has not answered since it last did. */
   silent: number;
+  /** Of the last minute. */
+  deaths: readonly number[];
 }
 
 export class Supervisor {
@@ -59,7 +63,6 @@ export class Supervisor {
   readonly #buckets = SharedBuckets.newMemory();
   readonly #whole: Whole;
   readonly #questions = new Questions();
-  #deaths: number[] = [];
   #replaced = 0;
   #isEnding = false;
   /** One of them while all were to end. */
@@ -69,7 +72,7 @@ export class Supervisor {
     this.#parts = parts;
     this.#catalog = parts.catalog;
     this.#places = Array.from({ length: parts.workers }, (_, worker) => ({
-      ...{ worker, thread: undefined, isUp: false, hasSaid: false, silent: 0 },
+      ...{ worker, thread: undefined, isUp: false, hasSaid: false, silent: 0, deaths: [] },
     }));
     this.#whole = new Whole({
       askEach: (topic, ms, take) => this.#askEach(topic, ms, take),
@@ -96,11 +99,11 @@ export class Supervisor {
   }
 
   async #start(place: Place): Promise<Up> {
-    const { store, workers, port, metricsPort, alone } = this.#parts;
+    const { store, workers, port, metricsPort, hasOperators, alone } = this.#parts;
     const ports = await store.share?.();
     if (this.#isEnding) throw new Error('the service ends');
     const begun: WorkerStart = {
-      ...{ worker: place.worker, workers, port, metricsPort, alone },
+      ...{ worker: place.worker, workers, port, metricsPort, hasOperators, alone },
       store: ports,
       buckets: this.#buckets,
       catalog: this.#catalog,
@@ -169,10 +172,10 @@ export class Supervisor {
     const { log, giveUp } = this.#parts;
     if (this.#isEnding) return;
     const now = performance.now();
-    this.#deaths = [...this.#deaths.filter(death => now - death < REMEMBERED_MS), now];
-    const deaths = this.#deaths.length;
+    place.deaths = [...place.deaths.filter(death => now - death < REMEMBERED_MS), now];
+    const deaths = place.deaths.length;
     if (deaths > MOST_DEATHS)
-      return giveUp(new Error(`workers died ${deaths} times within a minute`, { cause }));
+      return giveUp(new Error(`a worker died ${deaths} times within a minute`, { cause }));
     const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths - 1));
     log.error({ worker: place.worker, err: cause, ms }, 'a worker died: another one takes its place');
     setTimeout(() => this.#startAgain(place), ms);

@@ -68,6 +68,7 @@ export async function bindTogether(parts: TogetherParts): Promise<TogetherBindin
         const supervisor = new Supervisor({
           ...{ store, log, pass: parts.pass, giveUp: parts.die },
           ...{ workers: config.workers, port: config.port, metricsPort: config.metricsPort, alone },
+          hasOperators: config.isAdminToken !== undefined,
           catalog: await inTurns(handingOver(catalog)),
           ownMetrics: async () => MetricSums.ofProcess(await metrics.values(), EVENTS_METRIC, BACKUPS_METRIC),
         });

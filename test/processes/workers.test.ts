@@ -27,7 +27,8 @@ let store: Store;
 let dns: DnsServer;
 /** The port of the listener for operators. */
 let operators: number;
-let tokenFile: string;
+let settings: string;
+const setToken = (token: string) => writeFileSync(settings, `ADMIN_TOKEN=${token}\n`);
 const ends: (() => void | Promise<void>)[] = [];
 const cleanup = (end: () => void | Promise<void>) => void ends.push(end);
 
@@ -71,17 +72,43 @@ beforeAll(async () => {
   dns = await startDns([['slow.example.com', { fault: 'drop' }]]);
   cleanup(() => dns.close());
   operators = await freePort({ host: '127.0.0.1', port: 0 });
-  tokenFile = join(temporaryFolder(cleanup), 'token');
-  writeFileSync(tokenFile, TOKEN);
-  const apart = { METRICS_PORT: String(operators), ADMIN_TOKEN_FILE: tokenFile };
+  const folder = temporaryFolder(cleanup);
+  settings = join(folder, 'settings.env');
+  setToken('before'.repeat(8));
+  const apart = { METRICS_PORT: String(operators), DOMAIN_RISK_ENV_FILE: settings };
   const port = await freePort({ host: '127.0.0.1', port: 0 });
   const env = { WORKERS, ACCESS_LOG: 'all', DNS_SERVERS: dns.address, PORT: String(port), ...apart };
-  [server, atStart] = await Promise.all([startServer({ env, cleanup }), watchStart(port)]);
+  const starting = startServer({ env: { ...env, ...reloadAtStart(folder) }, cleanup });
+  [server, atStart] = await Promise.all([starting, watchStart(port)]);
   store = await openBeside(server.folder, cleanup);
 });
 afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
+
+/** The token is changed when worker 1 has its environment, and told by SIGHUP before it goes on. */
+function reloadAtStart(folder: string): Record<string, string> {
+  const hook = join(folder, 'hook.mjs');
+  const [begun, told] = ['begun', 'told'].map(name => JSON.stringify(join(folder, name)));
+  writeFileSync(
+    hook,
+    `import { existsSync, writeFileSync } from 'node:fs';
+    import { isMainThread, workerData } from 'node:worker_threads';
+    if (isMainThread) {
+      const look = setInterval(() => {
+        if (!existsSync(${begun})) return;
+        clearInterval(look);
+        writeFileSync(${JSON.stringify(settings)}, 'ADMIN_TOKEN=${TOKEN}');
+        process.once('SIGHUP', () => setImmediate(() => writeFileSync(${told}, '')));
+        process.kill(process.pid, 'SIGHUP');
+      }, 5);
+    } else if (workerData?.worker === 1) {
+      writeFileSync(${begun}, '');
+      while (!existsSync(${told})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }\n`,
+  );
+  return { NODE_OPTIONS: `--import ${hook}` };
+}
 
 async function makeKey(limits: { quota?: number; rate?: number } = {}) {
   const made = newKey({ name: 'workers', ...limits }, Date.now());
@@ -234,10 +261,11 @@ async function askedAs(token: string): Promise<number[]> {
   return Promise.all(Array.from({ length: 12 }, ask));
 }
 
-test('SIGHUP reloads the token of operators in all workers', async () => {
+test('SIGHUP reloads the token of operators in all workers, also while they start', async () => {
   const after = 'b'.repeat(40);
+  expect(server.stdout().split('"settings reloaded"').length - 1).toBe(1);
   expect(new Set(await askedAs(TOKEN))).toEqual(new Set([200]));
-  writeFileSync(tokenFile, after);
+  setToken(after);
   server.signal('SIGHUP');
   await eventually('the new token counts', async () =>
     (await askedAs(after)).every(status => status === 200),
@@ -276,28 +304,29 @@ test('told to end under load, all workers answer every call that they took, rese
   expect(countOf(server.folder, key.id)).toBe(taken.length + 1);
 });
 
-/** In the thread of worker 1 the file's text is carried out, once for each time that it is written. */
-function faultHook(): { env: Record<string, string>; cause: (code: string) => void } {
+/** In the thread of a worker the text of its file is carried out, once for each time that it is written. */
+function faultHook(): { env: Record<string, string>; cause: (code: string, worker?: number) => void } {
   const folder = temporaryFolder(cleanup);
-  const [hook, file] = [join(folder, 'hook.mjs'), join(folder, 'fault')];
+  const [hook, fault] = [join(folder, 'hook.mjs'), join(folder, 'fault')];
   writeFileSync(
     hook,
     `import { existsSync, readFileSync, rmSync } from 'node:fs';
     import { workerData } from 'node:worker_threads';
+    const file = '${fault}' + workerData?.worker;
     const look = () => {
-      if (!existsSync('${file}')) return;
-      const code = readFileSync('${file}', 'utf8');
-      if (!code.startsWith('/* always */')) rmSync('${file}');
+      if (!existsSync(file)) return;
+      const code = readFileSync(file, 'utf8');
+      if (!code.startsWith('/* always */')) rmSync(file);
       new Function(code)();
     };
-    if (workerData?.worker === 1) setInterval(look, 20).unref();\n`,
+    if (workerData?.worker !== undefined) setInterval(look, 20).unref();\n`,
   );
   return {
     env: { NODE_OPTIONS: `--import ${hook}`, WORKERS },
     // Whole at once: one that is looked for every 20 ms would be taken while it is empty.
-    cause(code) {
-      writeFileSync(`${file}.partial`, code);
-      renameSync(`${file}.partial`, file);
+    cause(code, worker = 1) {
+      writeFileSync(`${fault}.partial`, code);
+      renameSync(`${fault}.partial`, `${fault}${worker}`);
     },
   };
 }
@@ -317,11 +346,14 @@ function counted(folder: string): number {
 
 describe('one server whose worker has one fault after the other', () => {
   let faulty: Running;
-  let cause: (code: string) => void;
+  let cause: ReturnType<typeof faultHook>['cause'];
+  let ownSettings: string;
   beforeAll(async () => {
     const hook = faultHook();
     cause = hook.cause;
-    faulty = await startServer({ env: hook.env, cleanup });
+    ownSettings = join(temporaryFolder(cleanup), 'settings.env');
+    writeFileSync(ownSettings, '');
+    faulty = await startServer({ env: { ...hook.env, DOMAIN_RISK_ENV_FILE: ownSettings }, cleanup });
   });
 
   /** Callers who go on all the time, over connections that they keep and some over new ones. */
@@ -410,10 +442,29 @@ describe('one server whose worker has one fault after the other', () => {
     await eventually('it is replaced', () => replaced() === already + 1);
   });
 
+  test('several that die now and then end nobody, and a first token of operators waits for the next start in all of them', async () => {
+    writeFileSync(ownSettings, `ADMIN_TOKEN=${TOKEN}\n`);
+    faulty.signal('SIGHUP');
+    await eventually('it is told', () =>
+      faulty
+        .stdout()
+        .includes('"settings":["ADMIN_TOKEN"],"msg":"these settings count from the next start on"'),
+    );
+    for (let times = 0; times < 3; times++) {
+      const already = replaced();
+      cause(THROW, 0);
+      await eventually('it is replaced', () => replaced() === already + 1);
+    }
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, async () => (await faulty.get('/admin/keys', TOKEN)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([404]));
+  });
+
   test('where a worker dies again and again, the process says so and ends with 1', async () => {
     cause('/* always */ process.exit(7)');
     expect(await faulty.exited).toEqual({ code: 1, signal: null });
-    expect(faulty.stdout()).toContain('workers died 6 times within a minute');
+    expect(faulty.stdout()).toContain('a worker died 6 times within a minute');
   });
 });
 
