@@ -161,7 +161,7 @@ test('after changes that no server has seen, whoever follows is told to begin an
 
 test('servers that differ for good do not have everybody begin anew for ever', async () => {
   const store = await openStore();
-  const servers = [first, second].map(catalog => server(store, catalog, { patienceMs: 1 }));
+  const servers = [first, second].map(catalog => server(store, catalog, { patienceMs: 0 }));
   for (const one of servers) await one.look();
   const marks = new Set<number>();
   for (let look = 0; look < 20; look++) {

@@ -135,28 +135,28 @@ test('a name that receives mail is what its owner means by it', async () => {
 });
 
 test.each([
-  ['@gmail.com', /nothing before/],
+  ['@unasked.com', /nothing before/],
   ['', /empty/],
   ['..', /label/],
-  ['a@b@gmail.com', /more than one @/],
-  ['%22jane%20doe%22@gmail.com', /quoted/],
-  [`${'a'.repeat(65)}@gmail.com`, /64/],
+  ['a@b@unasked.com', /more than one @/],
+  ['%22jane%20doe%22@unasked.com', /quoted/],
+  [`${'a'.repeat(65)}@unasked.com`, /64/],
   ['a'.repeat(321), /320/],
-  ['jane.doe@bad_name.com', /underscore/],
+  ['jane.doe@bad_unasked.com', /underscore/],
   ['jane.doe@1.2.3.4', /IP address/],
-  ['jane%00doe@gmail.com', /control/],
-  ['%E0%A4%A@gmail.com', /UTF-8/],
+  ['jane%00doe@unasked.com', /control/],
+  ['%E0%A4%A@unasked.com', /UTF-8/],
 ])('the segment %j: 422 with the rule in detail, counted, no DNS question', async (segment, rule) => {
   const { port, key, used, dns } = shared();
   const made = await key({ quota: 5 });
-  const questions = dns.questions.length;
   const answer = await ask(port, `/v1/check/${segment}`, { key: made.secret });
   const { detail } = expectError(answer, 422, 'validation_error');
   expect(detail).toMatch(rule);
   expect(answer.body).not.toMatch(/jane|doe@/);
   expect(answer.headers.get('x-ratelimit-remaining')).toBe('4');
   expect(await used(made.key)).toBe(1);
-  expect(dns.questions).toHaveLength(questions);
+  // What earlier tests asked for may still be on its way.
+  expect(dns.questions.filter(({ name }) => /unasked|aaaa|doe|1\.2\.3\.4|^$/.test(name))).toEqual([]);
 });
 
 test('401, 403, 404, 405 and 429 as everywhere, uncounted', async () => {
