@@ -19,7 +19,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './act.ts';
 import { type DnsServer, startDns } from './dns.ts';
 import { LONG_LISTS } from './environment.ts';
-import { pause } from './scale.ts';
+import { eventually, pause, turn } from './scale.ts';
 
 let catalog: Promise<Catalog> | undefined;
 let wholeCatalog: Promise<Catalog> | undefined;
@@ -52,6 +52,8 @@ export interface TestService {
   readonly operatorPort: number | undefined;
   readonly store: Store;
   readonly dns: DnsServer;
+  /** From here on: what is asked in DNS, once nothing of earlier tests is under way any more. */
+  questions(): Promise<() => string[]>;
   readonly folder: string;
   /** Everything that was logged, one JSON line each. */
   readonly logged: string[];
@@ -149,6 +151,13 @@ export async function startTestService(
     operatorPort: service.operatorAddress?.port,
     store,
     dns,
+    async questions() {
+      await eventually('DNS is quiet', () => service.health().inFlight === 0);
+      // What was sent before that has arrived.
+      for (let turns = 0; turns < 5; turns++) await turn();
+      const before = dns.questions.length;
+      return () => dns.questions.slice(before).map(({ name }) => name);
+    },
     folder,
     logged,
     loggedFrom: line => logged.slice(line).filter(text => !text.includes('the event loop was held')),
