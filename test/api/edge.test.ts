@@ -262,7 +262,8 @@ test("a key is no hold on the operators' places, used up or not: it counts as it
       one.socket.write(says(at));
       return one;
     });
-    await eventually('all have an answer', () => all.every(({ received }) => received() !== ''));
+    // A connection that looked at the metrics may still be there, and then one of these goes without one.
+    await eventually('all have an answer', () => all.every(one => one.received() !== '' || one.isClosed()));
     return all;
   };
   const others = await said(
