@@ -13,7 +13,7 @@ RUN node scripts/build-console.ts
 
 FROM node:24-slim
 # Lists are unpacked below TMPDIR: with a read-only root the volume is all that can be written.
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data TMPDIR=/data MALLOC_TRIM_THRESHOLD_=1048576
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # The image is the newer Node that npm would bring otherwise.

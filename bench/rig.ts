@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { MEMORY } from '../bin/launch.mjs';
 import { bareEnvironment } from '../test/support/environment.ts';
 import type { Caller, Plan, Report, Seen } from './open-loop.ts';
 import { pinned } from './pinned.ts';
@@ -51,7 +52,7 @@ export async function startRig({ cost, pin, feedsOff = [] }: RigOptions): Promis
   const node = [process.execPath, '--max-semi-space-size=8', server, String(cost)];
   const [program, ...args] = [...(pin ? pinned(0) : []), ...node];
   const child = spawn(program!, args, {
-    env: bareEnvironment(env),
+    env: bareEnvironment({ ...MEMORY, ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let loggedShed = 0;

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { MEMORY } from '../bin/launch.mjs';
 import { openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { newKey } from '../src/operate.ts';
@@ -38,7 +39,7 @@ export interface Served {
 export function startService(env: Record<string, string>, where = pinned(0)): Promise<Served> {
   const [program, ...args] = [...where, process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
   const child: ChildProcess = spawn(program!, args, {
-    env: bareEnvironment(env),
+    env: bareEnvironment({ ...MEMORY, ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve, reject) => {

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, matchesGlob } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { MEMORY } from '../bin/launch.mjs';
 import { ROOT } from './support/process.ts';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -58,7 +59,8 @@ test('it runs as an ordinary user, without build tools, and writes to its one vo
   expect(at('USER')).toBeGreaterThan(LAST.findLastIndex(line => line.startsWith('RUN')));
   expect(LAST.find(line => line.includes('npm ci'))).toMatch(/--omit=dev --omit=optional --ignore-scripts/);
   const volume = LAST[at('VOLUME')]!.split(' ')[1];
-  expect(LAST[at('ENV')]).toContain(`DATA_DIR=${volume} TMPDIR=${volume}`);
+  const memory = Object.entries(MEMORY).map(([name, value]) => `${name}=${value}`);
+  expect(LAST[at('ENV')]).toContain(`DATA_DIR=${volume} TMPDIR=${volume} ${memory.join(' ')}`);
 });
 
 test('its health check tells a server that is ready from one that is not, and from none', async () => {

@@ -44,21 +44,28 @@ test('the launcher passes arguments, the path of .env and the exit code on, and 
   cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
   mkdirSync(join(folder, 'dist/src'), { recursive: true });
   const print =
-    'console.log(process.argv.slice(2), process.env.DOMAIN_RISK_ENV_FILE, process.env.PORT, process.execArgv); process.exitCode = 7;';
+    'console.log(process.argv.slice(2), process.env.DOMAIN_RISK_ENV_FILE, process.env.PORT, process.execArgv, process.env.MALLOC_TRIM_THRESHOLD_); process.exitCode = 7;';
   writeFileSync(join(folder, 'dist/src/cli.js'), print);
   writeFileSync(join(folder, '.env'), `PORT=4711\nNODE_OPTIONS=--require=${folder}/not-there.cjs\n`);
   const { HOME: _home, ...env } = bareEnvironment({});
-  const run = () =>
-    execFileSync(process.execPath, [join(folder, 'bin/domain-risk.mjs'), 'a b', '--json'], {
-      env,
-      cwd: folder,
-    });
-  expect(run).toThrow(
-    expect.objectContaining({
-      status: 7,
-      stdout: Buffer.from(`[ 'a b', '--json' ] ${folder}/.env undefined [ '--max-semi-space-size=8' ]\n`),
-    }),
-  );
+  for (const [own, trimmed] of [
+    [{}, '1048576'],
+    [{ MALLOC_TRIM_THRESHOLD_: '1' }, '1'],
+  ] as const) {
+    const run = () =>
+      execFileSync(process.execPath, [join(folder, 'bin/domain-risk.mjs'), 'a b', '--json'], {
+        env: { ...env, ...own },
+        cwd: folder,
+      });
+    expect(run).toThrow(
+      expect.objectContaining({
+        status: 7,
+        stdout: Buffer.from(
+          `[ 'a b', '--json' ] ${folder}/.env undefined [ '--max-semi-space-size=8' ] ${trimmed}\n`,
+        ),
+      }),
+    );
+  }
 });
 
 test('a server that is still loading is not ended by SIGHUP: it gets it when it can reload', async () => {
