@@ -178,6 +178,8 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       const where = "datname = $1 AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
       return (await query(`SELECT pid FROM pg_stat_activity WHERE ${where}`, [name])).map(({ pid }) => pid);
     };
+    // Two to count over, and one for the rest: one that comes later would be none that was opened anew.
+    await eventually('all are there', async () => (await backends()).length >= 3);
     const before = await backends();
     await query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS pid', [before]);
     await eventually('they are gone', async () => !(await backends()).some(pid => before.includes(pid)));

@@ -186,7 +186,7 @@ const BY_ITSELF: readonly (keyof Store)[] = [
   'isBehind',
 ];
 /** The same, a few times a minute: so many tell nothing of hundreds of calls. */
-const SELDOM: readonly string[] = ['readOverrides', 'addedFeeds', 'established', 'sweepMark'];
+const SELDOM: readonly string[] = ['readOverrides', 'addedFeeds', 'established', 'sweepMark', 'moment'];
 const MOST_SELDOM = 10;
 
 /** From now until the test ends: what calls made the service ask of its store. */
