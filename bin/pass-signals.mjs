@@ -4,6 +4,12 @@
 const LOADING_MS = 10_000;
 
 /**
+ * Others ask programs by these to open their logs again. Where nobody listens the first opens Node's debugger to all local
+ * users, who then read every secret, and the second ends the program at once (2026-11-19).
+ */
+const UNUSED = ['SIGUSR1', 'SIGUSR2'];
+
+/**
  * To be called first of all. A server without a terminal reloads by SIGHUP, but only once it has loaded: before, it would
  * end by it, as this process would. One that comes early is passed on later. `from` is the process that gets them.
  */
@@ -22,6 +28,7 @@ export function takeSignals(isServer, from = process, loadingMs = LOADING_MS) {
     waiting = setTimeout(hangUp, Math.max(0, loadedAt - performance.now())).unref();
   };
   if (isHeld) from.on('SIGHUP', hangUpLater);
+  for (const signal of UNUSED) from.on(signal, () => {});
   return {
     passTo(started) {
       child = started;

@@ -68,12 +68,17 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
 for (const add of COMMANDS) add(program);
 for (const command of program.commands) inheritExit(command);
 
+// As in bin/pass-signals.mjs.
+for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
+
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   // Whoever reads our output may have seen enough: `… | head -1` is no failure of ours. A server goes on either way.
   if (code === 'EPIPE' || process.exitCode === FAILED) return;
   process.exitCode = FAILED;
   process.stderr.write(`domain-risk: the output cannot be written (${code})\n`);
 });
+// Often the same file on the same full disk: without this a server ended, and could not start again (2026-11-19).
+process.stderr.on('error', () => {});
 
 function inheritExit(command: Command): void {
   command.exitOverride();

@@ -68,6 +68,12 @@ test('the launcher passes arguments, the path of .env and the exit code on, and 
   }
 });
 
+test('a launcher is not ended by the signals with which others have logs opened anew, and opens no debugger', () => {
+  const from = Object.assign(new EventEmitter(), { stdin: {}, stdout: {}, stderr: {} });
+  takeSignals(true, from);
+  for (const signal of ['SIGUSR1', 'SIGUSR2']) expect(from.listenerCount(signal)).toBe(1);
+});
+
 test('a server that is still loading is not ended by SIGHUP: it gets it when it can reload', async () => {
   const launch = (isServer: boolean, isTTY: boolean) => {
     const from = Object.assign(new EventEmitter(), { stdin: { isTTY }, stdout: {}, stderr: {} });

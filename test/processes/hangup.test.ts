@@ -21,6 +21,7 @@ test.each(sized(['1'], ['1', '2']))(
     const reloads = () => server.stdout().split('"settings reloaded"').length - 1;
     const status = async (secret: string) => (await server.get('/admin/keys', secret)).status;
     expect([await status(before), await status(after)]).toEqual([200, 401]);
+    for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) server.signal(signal);
 
     writeFileSync(token, 'short');
     server.signal('SIGHUP');
@@ -44,6 +45,7 @@ test.each(sized(['1'], ['1', '2']))(
     expect(server.stdout()).toMatch(
       /"settings":\["DOCS"\],"msg":"these settings count from the next start on"/,
     );
+    expect(server.stderr()).not.toContain('Debugger');
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   },
 );

@@ -15,7 +15,10 @@ function freePort(): Promise<number> {
   });
 }
 
-test('a log that cannot be written takes neither answers nor the clean end away', async () => {
+test.each([
+  ['a log', '> /dev/full'],
+  ['a log with the errors beside it', '> /dev/full 2>&1'],
+])('%s that cannot be written takes neither answers nor the clean end away', async (_, where) => {
   const folder = temporaryFolder();
   const { secret } = newKey({ name: 'first' }, Date.now());
   const port = await freePort();
@@ -28,7 +31,7 @@ test('a log that cannot be written takes neither answers nor the clean end away'
     FEEDS_OFF: LONG_LISTS.join(),
     ACCESS_LOG: 'all',
   });
-  const command = `exec "${process.execPath}" "${CLI}" serve > /dev/full`;
+  const command = `exec "${process.execPath}" "${CLI}" serve ${where}`;
   const { child, exited } = startChild(['sh', '-c', command], env);
   onTestFinished(() => void child.kill('SIGKILL'));
   const base = `http://127.0.0.1:${port}`;

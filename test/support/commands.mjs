@@ -5,7 +5,7 @@
  */
 
 // Each command listens there for as long as its process lives.
-process.stdout.setMaxListeners(0);
+for (const one of [process, process.stdout, process.stderr]) one.setMaxListeners(0);
 process.on('disconnect', () => process.exit());
 
 process.on('message', async ({ program, args, env }) => {
