@@ -18,7 +18,7 @@ import type { Session } from './postgres/session.ts';
 import { StoreRefused } from './refused.ts';
 import { copyingBefore } from './sqlite/before.ts';
 import { codeOf, SQLITE } from './sqlite/codes.ts';
-import { enterUse } from './sqlite/in-use.ts';
+import { enterUse, type Use } from './sqlite/in-use.ts';
 import { markMoved } from './sqlite/moved.ts';
 import { refuseOtherNames } from './sqlite/one-name.ts';
 import { examine, explain, isMarked, openDatabase, read, refuseUnknownColumns } from './sqlite/open.ts';
@@ -99,7 +99,7 @@ export async function moveStore(
   const use = enterUse(real);
   try {
     setStrangersAside(path, use, false);
-    return await moveOpened(path, url, progress, act, onFormChange);
+    return await moveOpened(path, use, url, progress, act, onFormChange);
   } finally {
     use.end();
   }
@@ -107,6 +107,7 @@ export async function moveStore(
 
 async function moveOpened(
   path: string,
+  use: Use,
   url: string,
   progress: MoveProgress,
   act: Act,
@@ -117,6 +118,7 @@ async function moveOpened(
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
   // Before anything of it changes, and once more when nobody can come any more.
   refuseWhileServed(path, read(path, serversOf));
+  refuseWhileOpen(path, use);
   const db = openDatabase(path, copyingBefore(path, onFormChange));
   try {
     refuseUnknownColumns(db, path, 'update domain-risk');
@@ -157,6 +159,26 @@ function refuseWhileServed(where: string, servers: readonly ServerSign[]): void 
   throw new StoreRefused(
     `${where} is served (${who})`,
     `stop the servers on it first; one that was killed counts as gone after ${ALIVE_MS / 1_000} s`,
+  );
+}
+
+/** Commands have it open for a moment. */
+const OPEN_WAIT_MS = 2_000;
+
+/**
+ * A server that stands still (SIGSTOP, a container or a machine that is paused) leaves no sign of life, and goes on counting
+ * when it goes on: 101 calls in a file that had been moved (2026-11-19).
+ */
+function refuseWhileOpen(path: string, use: Use): void {
+  const isAlone = use.alone(
+    () => {},
+    () => true,
+    OPEN_WAIT_MS,
+  );
+  if (isAlone) return;
+  throw new StoreRefused(
+    `${path} is open in another process: a command, or a server that stands still`,
+    'end it first',
   );
 }
 

@@ -12,6 +12,7 @@ import { ALIVE_MS } from '../../src/core/server.ts';
 import { newKey } from '../../src/operate.ts';
 import { isPostgresStore, openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
+import { markMoved } from '../../src/store/sqlite/moved.ts';
 import { flagOf, someKey } from '../store/contract.ts';
 import { ACT } from '../support/act.ts';
 import { guestOf } from '../support/guests.ts';
@@ -141,6 +142,7 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const { key, secret } = await fill(sqlite);
     const before = await contents(sqlite);
     const acts = await sqlite.audit(100);
+    await sqlite.close();
     const { moved } = await runJson<{ moved: Record<string, number> }>(
       ['migrate', '--from', `sqlite:${file()}`],
       { folder, env: { DATABASE_URL: url } },
@@ -148,7 +150,9 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     expect(moved).toMatchObject({ key: 2, usage: 3, override: 1, flag: 2_500, sweep: 1 });
     const target = await closing(openPostgresStore(url));
     expect(await contents(target)).toEqual(before);
-    expect(await contents(sqlite)).toEqual(before);
+    const left = await source();
+    expect(await contents(left)).toEqual(before);
+    await left.close();
     expect(await target.audit(100)).toEqual([expect.objectContaining({ action: 'store.move' }), ...acts]);
 
     // The file can still be read, but nobody serves it without a word.
@@ -201,7 +205,9 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
   });
 
   test('keeps nothing when what arrived is not what was sent', async () => {
-    await fill(await source());
+    const sqlite = await source();
+    await fill(sqlite);
+    await sqlite.close();
     await (await openPostgresStore(url)).close();
     await postgres.query(
       `CREATE FUNCTION domain_risk.err() RETURNS trigger LANGUAGE plpgsql AS
@@ -226,9 +232,9 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
       1,
       `domain-risk: ${file()} is served (version 0.0.9 on a.example): stop the servers on it first; one that was killed counts as gone after 20 s\n`,
     ]);
+    await sqlite.close();
     const db = new DatabaseSync(file());
     db.prepare('UPDATE server SET seen_at = ?').run(Date.now() - ALIVE_MS - 1);
-    db.close();
     const inFile = join(folder, 'url');
     writeFileSync(inFile, `${url}\n`);
     const from = ['migrate', '--from', `sqlite:${file()}`];
@@ -250,7 +256,13 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     const place = `http://127.0.0.1:${(lists.address() as AddressInfo).port}/names`;
     const adding = run(['feeds', 'add', 'mine', place], { folder });
     const response = await asked.promise;
-    expect((await run(from, { folder, env: { DATABASE_URL_FILE: inFile } })).code).toBe(0);
+    const beside = await run(from, { folder, env: { DATABASE_URL_FILE: inFile } });
+    expect([beside.code, beside.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is open in another process: a command, .*: end it first\n$/),
+    ]);
+    // Of a version that did not ask for that.
+    markMoved(db, { target: 'postgres://elsewhere', at: 1 });
     response.end('a-disposable.com\n');
     expect(await adding).toMatchObject({
       stdout: expect.stringContaining('was added with 1 names'),
@@ -258,6 +270,26 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
         /^domain-risk: .* was moved to .*: servers there know nothing of what changes here\n$/,
       ),
     });
+    db.exec('DROP TABLE moved');
+    db.close();
+    expect((await run(from, { folder, env: { DATABASE_URL_FILE: inFile } })).code).toBe(0);
+  });
+
+  test('moves no file under a server that stands still, which would go on counting in it', async () => {
+    const server = await startServer({ env: { DATA_DIR: folder } });
+    server.signal('SIGSTOP');
+    onTestFinished(() => void server.signal('SIGCONT'));
+    const db = new DatabaseSync(file());
+    db.prepare('UPDATE server SET seen_at = ?').run(Date.now() - ALIVE_MS - 1);
+    db.close();
+    const { code, stderr } = await migrate();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/is open in another process: .* a server that stands still: end it first\n$/),
+    ]);
+    server.signal('SIGCONT');
+    await server.stop();
+    expect((await migrate()).code).toBe(0);
   });
 
   test('says what is missing or wrong, without the password', async () => {
