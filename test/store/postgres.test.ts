@@ -536,6 +536,16 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       expect(await spend()).toEqual({ outcome: 'granted', used: 2 });
     });
 
+    test.each(['usage', 'usage_day', 'revision'])('while %s is locked nothing is ready', async table => {
+      const { store } = await withKey();
+      await eventually('it serves', () => isWell(store.ready()));
+      const other = await connected();
+      await other.query(`BEGIN; LOCK TABLE domain_risk.${table}`);
+      await eventually('it says so', async () => !(await isWell(store.ready())));
+      await other.query('ROLLBACK');
+      await eventually('it serves again', () => isWell(store.ready()));
+    });
+
     test('is not kept waiting by any number of made-up keys, nor are others, where the database is far away', async () => {
       const { key } = await withKey();
       const { store, counting } = await openFarAway();
