@@ -2,10 +2,10 @@
 
 import type { Command } from 'commander';
 import { createAppoint } from '../appoint.ts';
-import type { OperatorRecord } from '../core/operator.ts';
+import { type OperatorRecord, parseOperatorName } from '../core/operator.ts';
 import type { Store } from '../core/ports.ts';
 import { shownDate } from '../http/shown.ts';
-import { CommandFailed, printFields, printJson, printTable, showOnce } from './print.ts';
+import { CommandFailed, printFields, printJson, printTable, showOnce, UsageProblem } from './print.ts';
 import { labelValue } from './values.ts';
 import { actor, withStore } from './world.ts';
 
@@ -17,6 +17,12 @@ const shown = ({ name, createdAt, revokedAt }: OperatorRecord) => ({
   revoked_at: shownDate(revokedAt),
 });
 
+function newNameValue(text: string): string {
+  const name = parseOperatorName(text);
+  if (!name.ok) throw new UsageProblem(`the name ${name.problem}`);
+  return name.value;
+}
+
 export function addOperators(program: Command): void {
   const operators = program
     .command('operators')
@@ -25,7 +31,7 @@ export function addOperators(program: Command): void {
   operators
     .command('add')
     .description('create a token; it is printed only once')
-    .argument('<name>', 'name for the audit log', labelValue)
+    .argument('<name>', 'name for the audit log', newNameValue)
     .option('--json', 'one JSON document on stdout')
     .action(async (name: string, { json }: { json?: boolean }) => {
       const made = await withStore(store => appointOn(store).add(name, actor()));

@@ -7,6 +7,7 @@ import { bad, type Checked, good } from '../core/checked.ts';
 import type { Admission, Credentials, Passed } from '../core/door.ts';
 import { bearerOf } from '../core/key.ts';
 import { parseLabel } from '../core/label.ts';
+import { UNNAMED } from '../core/operator.ts';
 import { clientAddress } from '../core/origin.ts';
 import type { Clock, Waiter } from '../core/ports.ts';
 import { type Refusal, refuse } from '../core/refusal.ts';
@@ -145,7 +146,7 @@ function operatorsDoor(
   /** Whoever has the ADMIN_TOKEN may give any name but that of somebody with a token of their own. */
   function claimed(call: Call): Checked<string> {
     const who = operatorOf(call.req.rawHeaders);
-    if (!who.ok || !operators.isAppointed(who.value)) return who;
+    if (!who.ok || who.value === UNNAMED || !operators.isAppointed(who.value)) return who;
     const name = JSON.stringify(who.value);
     return bad(`X-Operator must be another name: ${name} acts with an operator token of their own`);
   }
@@ -179,7 +180,7 @@ function operatorsDoor(
 function operatorOf(rawHeaders: readonly string[]): Checked<string> {
   const sent = rawHeaders.filter((_, at) => at % 2 === 1 && /^x-operator$/i.test(rawHeaders[at - 1]!));
   const [value, ...more] = sent;
-  if (value === undefined) return good('operator');
+  if (value === undefined) return good(UNNAMED);
   if (more.length > 0) return bad('X-Operator must be sent once');
   const text = Buffer.from(value, 'latin1').toString('utf8');
   const label = parseLabel(text, MOST_OPERATOR);

@@ -773,6 +773,23 @@ describe('feeds, mail hosts and the audit', () => {
     expect((await admin('GET', '/admin/keys', { key })).status).toBe(401);
   });
 
+  test('nobody gets the name under which the ADMIN_TOKEN acts by itself, and one who has it locks nobody out', async () => {
+    for (const name of ['operator', 'Operator', '.', '..']) {
+      const { detail } = await refused('POST', '/admin/operators', 422, 'validation_error', {
+        json: { name },
+      });
+      expect(detail).toMatch(/^name must be (another one|more than dots)/);
+    }
+    // Of a store from before.
+    const appoint = createAppoint({ store: shared().store, clock: Date.now });
+    const { token: key } = (await appoint.add('operator', ACT))!;
+    // From here on the server knows of it.
+    expect((await admin('GET', '/admin/keys', { key })).status).toBe(200);
+    expect((await admin('GET', '/admin/keys')).status).toBe(200);
+    expect((await admin('POST', '/admin/operators/operator/revoke')).status).toBe(204);
+    expect((await admin('GET', '/admin/keys')).status).toBe(200);
+  });
+
   test('who acts is told by X-Operator, from where by the connection', async () => {
     const { id } = await newKey({ name: 'acted on' });
     expect(await latest()).toEqual({

@@ -112,6 +112,8 @@ test('operators are added, listed and revoked by the command, each with a token 
   const store = await openBeside(folder);
   const { token } = await runJson<{ token: string }>(['operators', 'add', 'Ada'], { folder });
   expect(token).toMatch(/^dro_[0-9a-f]{64}$/);
+  const unnamed = await run(['operators', 'add', 'operator'], { folder });
+  expect(unnamed).toMatchObject({ code: 2, stderr: expect.stringContaining('the name must be another one') });
   const twice = await run(['operators', 'add', 'Ada'], { folder });
   expect([twice.code, twice.stderr]).toEqual([1, 'domain-risk: there is an operator named "Ada" already\n']);
   await runJson(['operators', 'revoke', 'Ada'], { folder });

@@ -3,7 +3,7 @@
 import { createAppoint, type Operators } from '../../appoint.ts';
 import { bad, type Checked } from '../../core/checked.ts';
 import { parseLabel } from '../../core/label.ts';
-import type { OperatorRecord } from '../../core/operator.ts';
+import { type OperatorRecord, parseOperatorName } from '../../core/operator.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 import { refuse } from '../../core/refusal.ts';
 import type { NewOperatorBody, NoBody } from '../bodies.ts';
@@ -32,10 +32,8 @@ export function appointedEndpoints({ store, clock, operators }: AppointedParts) 
     ok({ you: who, operators: (await store.listOperators()).map(shown) });
 
   const add: Work<typeof NewOperatorBody> = async (_call, actor, body) => {
-    const name = parseLabel(body.name);
+    const name = parseOperatorName(body.name);
     if (!name.ok) return invalid(`name ${name.problem}`);
-    // In a path browsers take them for steps: nobody could revoke such an operator there.
-    if (name.value === '.' || name.value === '..') return invalid('name must be more than dots');
     const made = await appoint.add(name.value, actor);
     if (!made) return invalid(`there is an operator named ${JSON.stringify(name.value)} already`);
     await known();
