@@ -752,6 +752,29 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect(await store.readOverrides(mark)).toMatchObject({ mark, overrides: undefined });
   });
 
+  test('overrides that have changed are read in one way there and back, also beside many that have not', async () => {
+    await empty();
+    const { store, counting } = await openFarAway();
+    await store.setOverride(overrideOf('a.com'), ACT);
+    const { mark } = await store.readOverrides(undefined);
+    const read = async (known: string) => {
+      const { overrides, ...held } = await store.readOverrides(known);
+      return { ...held, domains: overrides && [...overrides].map(({ domain }) => domain).sort() };
+    };
+    // Over a connection that is open, and has the statement.
+    await read(mark);
+    const sent = await counting();
+    expect(await read(mark)).toMatchObject({ mark, domains: undefined });
+    await store.setOverride(overrideOf('b.com'), ACT);
+    const between = sent();
+    const two = await read(mark);
+    expect(two).toMatchObject({ mark: expect.not.stringMatching(`^${mark}$`), domains: ['a.com', 'b.com'] });
+    expect(sent() - between).toBe(1);
+    const many = Array.from({ length: 1_500 }, (_, at) => overrideOf(`x${at}.com`));
+    expect(await store.setOverrides(many, two.mark, ACT)).toBe(true);
+    expect((await read(two.mark)).domains).toHaveLength(1_502);
+  });
+
   test('a backup is refused with the line that makes one', async () => {
     const store = await open();
     await expect(store.backup('x', () => {})).rejects.toThrow(/pg_dump --format=custom --schema=domain_risk/);
