@@ -152,6 +152,11 @@ const NOT_COUNTED = [
   ...['madvise', 'mprotect', 'mmap', 'munmap', 'brk'],
 ];
 
+/** Asked behind a commit every 0.1 and 0.5 s (guard.ts), which on a busy machine is with every other call. */
+const NOW_AND_THEN = ['statx', 'pread64'];
+/** Of three connections, and half a call of each commit's own. */
+const mostNowAndThen = (ms: number) => (ms / 100) * 9 + CALLS / 2;
+
 /** What so many calls over a connection ask of the system, by name, and how often they look at the store's file. */
 async function traced(server: Running, socket: Socket) {
   const file = join(temporaryFolder(), 'trace');
@@ -164,7 +169,9 @@ async function traced(server: Running, socket: Socket) {
   };
   onTestFinished(end);
   await eventually('the tracer is attached', () => /attached/.test(tracer.stderr()));
+  const began = performance.now();
   await call(socket, server.firstKey!, CALLS);
+  const ms = performance.now() - began;
   await end();
   const counts = new Map<string, number>();
   let looks = 0;
@@ -173,20 +180,27 @@ async function traced(server: Running, socket: Socket) {
     else if (!line.includes('[eventfd]')) counts.set(name!, (counts.get(name!) ?? 0) + 1);
   const each = [...counts].map(([name, count]) => `${name} ${(count / CALLS).toFixed(2)}`);
   process.stdout.write(`${each.join(', ')} a call\n`);
-  return { all: [...counts.values()].reduce((sum, count) => sum + count, 0) / CALLS, looks: looks / CALLS };
+  const sumOf = (isOf: (name: string) => boolean) =>
+    [...counts].reduce((sum, [name, count]) => sum + (isOf(name) ? count : 0), 0);
+  return {
+    each: sumOf(name => !NOW_AND_THEN.includes(name)) / CALLS,
+    looks: looks / CALLS,
+    beside: (sumOf(name => NOW_AND_THEN.includes(name)) + looks - CALLS) / mostNowAndThen(ms),
+  };
 }
 
 test.skipIf(!hasTool('strace'))('a counted call asks no more of the system than it did', async () => {
   const { server } = await serverOf('on');
   const socket = await warmUp(server);
-  let [all, looks] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let round = 0; round < ROUNDS && (all >= 14 || looks >= 1.25); round++) {
-    const seen = await traced(server, socket);
-    [all, looks] = [Math.min(all, seen.all), Math.min(looks, seen.looks)];
+  let best = await traced(server, socket);
+  for (let more = ROUNDS - 1; more > 0 && (best.each >= 14 || best.beside >= 1); more--) {
+    const { each, beside, looks } = await traced(server, socket);
+    best = { each: Math.min(best.each, each), beside: Math.min(best.beside, beside), looks };
   }
+  const { each, looks, beside } = best;
   // One read, one write, and what SQLite does for a commit: 13 (2026-11-16).
-  expect(all).toBeLessThan(14);
+  expect(each).toBeLessThan(14);
+  expect(beside).toBeLessThan(1);
   // Behind each commit one look whether the file is still there; all that lies beside it now and then.
   expect(looks).toBeGreaterThanOrEqual(1);
-  expect(looks).toBeLessThan(1.25);
 });
