@@ -117,13 +117,12 @@ async function moveOpened(
   if (!isMarked(path))
     throw new StoreRefused(`${path} is no store of this program`, 'name the SQLite file to move');
   // Before anything of it changes, and once more when nobody can come any more.
-  refuseWhileServed(path, read(path, serversOf));
-  refuseWhileOpen(path, use);
+  refuseWhileUsed(path, use, read(path, serversOf));
   const db = openDatabase(path, copyingBefore(path, onFormChange));
   try {
     refuseUnknownColumns(db, path, 'update domain-risk');
     hold(db, path);
-    refuseWhileServed(path, serversOf(db));
+    refuseWhileUsed(path, use, serversOf(db));
     return await withConnection(url, async session => {
       await checkServer(session);
       await bringUpToDate(session, onFormChange);
@@ -169,7 +168,8 @@ const OPEN_WAIT_MS = 2_000;
  * A server that stands still (SIGSTOP, a container or a machine that is paused) leaves no sign of life, and goes on counting
  * when it goes on: 101 calls in a file that had been moved (2026-11-19).
  */
-function refuseWhileOpen(path: string, use: Use): void {
+function refuseWhileUsed(path: string, use: Use, servers: readonly ServerSign[]): void {
+  refuseWhileServed(path, servers);
   const isAlone = use.alone(
     () => {},
     () => true,

@@ -154,8 +154,8 @@ const NOT_COUNTED = [
 
 /** Asked behind a commit every 0.1 and 0.5 s (guard.ts), which on a busy machine is with every other call. */
 const NOW_AND_THEN = ['statx', 'pread64'];
-/** Of three connections, and half a call of each commit's own. */
-const mostNowAndThen = (ms: number) => (ms / 100) * 9 + CALLS / 2;
+/** Of three connections, and one of a commit's own with every fourth call. */
+const mostNowAndThen = (ms: number) => (ms / 100) * 9 + CALLS / 4;
 
 /** What so many calls over a connection ask of the system, by name, and how often they look at the store's file. */
 async function traced(server: Running, socket: Socket) {

@@ -45,17 +45,21 @@ test(`${IDLE} idle and ${SLOW} slow connections are closed with a JSON 408 while
   await eventually(
     'all are closed',
     async () => {
-      const response = await server.get('/v1/public/domain/gmail.com', secret);
-      served.push(response.status);
-      await response.arrayBuffer();
+      // Several at a time: on a busy machine a look takes as long as ten do elsewhere.
+      await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          const response = await server.get('/v1/public/domain/gmail.com', secret);
+          served.push(response.status);
+          await response.arrayBuffer();
+        }),
+      );
       return [...idle, ...slow].every(one => one.closed);
     },
     // After 6 s on an idle machine (November 2026).
     60_000,
   );
   expect(new Set(served)).toEqual(new Set([200]));
-  // Some 60 on an idle machine.
-  expect(served.length).toBeGreaterThan(5);
+  expect(served.length).toBeGreaterThan(10);
   for (const one of [...idle, ...slow]) {
     const [head, body] = one.received.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/1\.1 408 /);

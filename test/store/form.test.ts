@@ -12,7 +12,9 @@ import { withConnection } from '../../src/store/postgres/open.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { StoreRefused } from '../../src/store/refused.ts';
 import { copyingBefore } from '../../src/store/sqlite/before.ts';
+import { enterUse } from '../../src/store/sqlite/in-use.ts';
 import { openFirst } from '../../src/store/sqlite/open.ts';
+import { realOf } from '../../src/store/sqlite/pair.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/act.ts';
@@ -152,6 +154,22 @@ test('a fault of ours is not taken for a disk without space, nor for a file in u
     () => {},
   );
   await expect(moving).rejects.toThrow(TypeError);
+});
+
+test.each([
+  ['before: nothing of it is changed', true, 0],
+  ['while it is made ready', false, 1],
+])('a file is not moved that somebody has opened %s', async (_, isBefore, changes) => {
+  const path = olderStore();
+  const open = () => {
+    const other = enterUse(realOf(path));
+    onTestFinished(() => other.end());
+  };
+  if (isBefore) open();
+  const onFormChange = vi.fn(open);
+  const moving = moveStore(path, 'postgres://127.0.0.1:1/none', () => {}, ACT, onFormChange);
+  await expect(moving).rejects.toThrow(/is open in another process/);
+  expect(onFormChange).toHaveBeenCalledTimes(changes);
 });
 
 test('directories with the names of copies are none of them, and keep no change from being made', async () => {

@@ -1301,8 +1301,7 @@ describe('a full audit', () => {
     const spend = () => spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
     await spend();
     const names = Array.from({ length: 1_000 }, (_, at) => `n${at}.com`);
-    // An import for which a busy machine takes longer than a call waits says nothing of the next one.
-    await eventually('a call is counted beside one', async () => {
+    const isCountedBeside = async () => {
       const importing = store.setOverrides(
         names.map(domain => overrideOf(domain)),
         (await store.readOverrides(undefined)).mark,
@@ -1310,8 +1309,11 @@ describe('a full audit', () => {
         names.map(subject => ({ ...ACT, action: 'override.set', subject })),
       );
       const [spent] = await Promise.allSettled([spend(), importing]);
+      expect(await importing).toBe(true);
       return spent.status === 'fulfilled';
-    });
+    };
+    // A machine with much else to do may take longer for one of them than a call waits.
+    expect((await isCountedBeside()) || (await isCountedBeside()) || (await isCountedBeside())).toBe(true);
   });
 });
 
