@@ -1,37 +1,20 @@
 /** Group commit, for either store: calls that arrive while it is busy are counted together. */
 
-import type { Spend, Spent, Waiter } from '../core/ports.ts';
-import { monthOfDay } from '../core/quota.ts';
+import { type Spend, type Spent, StoreUnavailable, type Waiter } from '../core/ports.ts';
+import {
+  askedOf,
+  CHANGED,
+  type Counted,
+  nameOf,
+  type PendingGroup,
+  type Several,
+  type SpendGroup,
+  type SpendResult,
+  spentOf,
+  sumOf,
+} from './spend-group.ts';
 import { Telling } from './telling.ts';
 import { type Wait, waitAtMost } from './wait.ts';
-
-/**
- * Calls of one key in one month that are counted together, all on the day of the first: at midnight a few
- * milliseconds of calls fall on the day before, and no month is ever touched twice by one statement.
- */
-export interface SpendGroup extends Omit<Spend, 'names'> {
-  readonly revision: number;
-  /** Of one name each: as many of them are granted as the quota has left. */
-  readonly calls: number;
-  /** Names of calls that have several: before the others, and all of them or none. */
-  readonly whole?: number;
-}
-
-/** How many of the group's calls were granted, and the count after them; or that the revision has moved on. */
-export type SpendResult = { readonly granted: number; readonly used: number } | 'changed';
-
-/** One call with several names. */
-interface Several {
-  readonly spend: Spend;
-  readonly revision: number;
-  readonly names: number;
-  readonly waiter: Waiter<Spent>;
-}
-
-interface PendingGroup extends Omit<SpendGroup, 'calls' | 'whole'> {
-  readonly waiters: Waiter<Spent>[];
-  several: Several[];
-}
 
 /** Calls with several names that were too many together. Of what was left then, the first that fit are tried again. */
 interface Tight {
@@ -57,6 +40,8 @@ export interface BatchParts {
   readonly atOnce: number;
   /** For the whole way of a call, the wait for the commit before its own included, while the event loop turns. */
   readonly deadlineMs: number;
+  /** Takes on the calls of a group that is held, with what is left of their time; without it they are refused. */
+  readonly whenHeld?: (group: PendingGroup, ms: number) => void;
 }
 
 export class Batcher {
@@ -87,12 +72,24 @@ export class Batcher {
     this.#came(1);
   }
 
+  /** Calls that waited elsewhere before: none of what waits here has more time now. */
+  take({ waiters, several, ...group }: PendingGroup, ms: number): void {
+    const own = this.#groupOf(group, group.revision);
+    for (const waiter of waiters) own.waiters.push(waiter);
+    for (const one of several) this.#addSeveral(one);
+    if (this.#wait && this.#wait.left() > ms) {
+      this.#wait.end();
+      this.#wait = undefined;
+    }
+    this.#came(waiters.length + several.length, ms);
+  }
+
   isBehind(keyId?: string): boolean {
     return this.#telling.isBehind(keyId);
   }
 
-  #came(calls: number): void {
-    this.#wait ??= waitAtMost(this.#parts.deadlineMs);
+  #came(calls: number, ms = this.#parts.deadlineMs): void {
+    this.#wait ??= waitAtMost(ms);
     this.#calls += calls;
     if (!this.#isGathering && this.#underWay < this.#parts.atOnce) this.#gather();
   }
@@ -156,23 +153,35 @@ export class Batcher {
     const groups = [...this.#pending.values()];
     this.#pending = new Map();
     this.#last = undefined;
+    const until = performance.now() + left;
     try {
       const results = await this.#parts.count(groups.map(askedOf), left);
       this.#goOn();
       this.#telling.begin();
-      for (const [i, group] of groups.entries()) this.#tell(group, results[i]!);
+      for (const [i, group] of groups.entries()) {
+        const result = results[i]!;
+        if (result === 'held') this.#handOn(group, until - performance.now());
+        else this.#tell(group, result);
+      }
     } catch (error) {
       this.#goOn();
       this.#telling.begin();
-      const reject = (waiter: Waiter<Spent>) => waiter.reject(error as Error);
-      for (const { keyId, waiters, several } of groups) {
-        this.#telling.all(keyId, waiters, reject);
-        this.#telling.all(keyId, several, ({ waiter }) => reject(waiter));
-      }
+      for (const group of groups) this.#refuse(group, error as Error);
     }
   }
 
-  #tell(group: PendingGroup, result: SpendResult): void {
+  #handOn(group: PendingGroup, left: number): void {
+    const { whenHeld } = this.#parts;
+    if (whenHeld) whenHeld(group, Math.max(LEAST_WAIT_MS, left));
+    else this.#refuse(group, new StoreUnavailable('somebody else holds the row of this key'));
+  }
+
+  #refuse({ keyId, waiters, several }: PendingGroup, error: Error): void {
+    this.#telling.all(keyId, waiters, waiter => waiter.reject(error));
+    this.#telling.all(keyId, several, ({ waiter }) => waiter.reject(error));
+  }
+
+  #tell(group: PendingGroup, result: Counted): void {
     const { keyId, waiters, several } = group;
     const whole = sumOf(several);
     // Where the whole is not granted, what is granted is less than it.
@@ -209,25 +218,4 @@ export class Batcher {
     this.#underWay--;
     if (this.#calls > 0 && !this.#isGathering) void this.#flush();
   }
-}
-
-function nameOf(spend: Spend, revision: number): string {
-  return `${spend.keyId} ${monthOfDay(spend.day)} ${revision}`;
-}
-
-const sumOf = (several: readonly Several[]) => several.reduce((sum, { names }) => sum + names, 0);
-
-function askedOf({ keyId, day, quota, revision, waiters, several }: PendingGroup): SpendGroup {
-  const group = { keyId, day, quota, revision, calls: waiters.length };
-  return several.length === 0 ? group : { ...group, whole: sumOf(several) };
-}
-
-const CHANGED: Spent = { outcome: 'changed' };
-
-/** The first callers get what was granted, each with the count as it stood after its own call. */
-function spentOf(result: SpendResult, place: number): Spent {
-  if (result === 'changed') return CHANGED;
-  const { granted, used } = result;
-  if (place >= granted) return { outcome: 'exhausted', used };
-  return { outcome: 'granted', used: used - granted + place + 1 };
 }

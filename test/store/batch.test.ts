@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Spent } from '../../src/core/ports.ts';
-import { Batcher, type SpendGroup, type SpendResult } from '../../src/store/batch.ts';
+import { Batcher, type BatchParts } from '../../src/store/batch.ts';
+import type { SpendGroup, SpendResult } from '../../src/store/spend-group.ts';
 import { eventually, hold, pause, turn } from '../support/scale.ts';
 
 const DAY = '2026-11-16';
 
 /** A store that counts when the test says so. */
-function batching(atOnce = 1, deadlineMs = 900) {
+function batching(atOnce = 1, deadlineMs = 900, whenHeld?: BatchParts['whenHeld']) {
   const commits: {
     groups: readonly SpendGroup[];
     ms: number;
@@ -15,6 +16,7 @@ function batching(atOnce = 1, deadlineMs = 900) {
   const batcher = new Batcher({
     atOnce,
     deadlineMs,
+    ...(whenHeld && { whenHeld }),
     count(groups, ms) {
       const done = Promise.withResolvers<readonly SpendResult[]>();
       commits.push({ groups, ms, done });
@@ -349,5 +351,50 @@ describe('a call', () => {
     await turns(2);
     expect(told).toEqual(['a granted 2']);
     expect(thrown).toEqual(['a fault of ours']);
+  });
+});
+
+describe('a group whose row somebody holds', () => {
+  test('is counted by another, all calls of it, within what is left of their time', async () => {
+    const apart = batching();
+    const usual = batching(1, 900, (group, ms) => apart.batcher.take(group, ms));
+    apart.call('b');
+    await turns(2);
+    apart.call('c');
+    usual.call('a');
+    usual.call('a');
+    const several: string[] = [];
+    const waiter = { resolve: (spent: Spent) => void several.push(spoken(spent)), reject: () => {} };
+    usual.batcher.spend({ keyId: 'a', day: DAY, quota: 9, names: 3 }, 1, waiter);
+    usual.call('d');
+    await turns(2);
+    await pause(300);
+    usual.commits[0]!.done.resolve(['held', { granted: 1, used: 1 }]);
+    await turns(1);
+    expect(usual.told).toEqual(['d granted 1']);
+    apart.grantAll(0);
+    await turns(2);
+    expect(apart.commits[1]!.groups).toMatchObject([{ keyId: 'c' }, { keyId: 'a', calls: 2, whole: 3 }]);
+    expect(apart.commits[1]!.ms).toBeLessThan(620);
+    apart.commits[1]!.done.resolve([
+      { granted: 1, used: 1 },
+      { granted: 5, used: 5 },
+    ]);
+    await turns(2);
+    expect([apart.told, usual.told, several]).toEqual([
+      ['b granted 1', 'c granted 1'],
+      ['d granted 1', 'a granted 4', 'a granted 5'],
+      ['granted 3'],
+    ]);
+  });
+
+  test('is refused where nobody else takes it, and no other with it', async () => {
+    const { call, commits, told } = batching();
+    call('a');
+    call('b');
+    await turns(2);
+    commits[0]!.done.resolve(['held', { granted: 1, used: 1 }]);
+    await turns(1);
+    expect(told).toEqual(['a somebody else holds the row of this key', 'b granted 1']);
   });
 });

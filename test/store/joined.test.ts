@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { StoreUnavailable } from '../../src/core/ports.ts';
-import type { SpendGroup } from '../../src/store/batch.ts';
+import type { SpendGroup } from '../../src/store/spend-group.ts';
 import type { Answer } from '../../src/store/sqlite/asking.ts';
 import { SharedCommits } from '../../src/store/sqlite/shared-commits.ts';
 import { joinSqliteStore } from '../../src/store/sqlite/store.ts';

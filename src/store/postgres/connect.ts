@@ -3,7 +3,7 @@
 import pg from 'pg';
 import { StoreUnavailable } from '../../core/ports.ts';
 import { deadlineIn, type Wait, within } from '../wait.ts';
-import { prepare, rethrow, type Session, sessionOn, settings } from './session.ts';
+import { LOCK_MS, prepare, rethrow, type Session, sessionOn, settings } from './session.ts';
 
 /** Over the wait for a connection, connecting and the statement: the caller has its 500 within a second. */
 export const DEADLINE_MS = 800;
@@ -27,8 +27,16 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-export function openConnections(url: string, most: number, usualMs = () => DEADLINE_MS): Connections {
-  const pool = openPool(url, most);
+export interface Patience {
+  /** For a connection and the work on it, where its caller says nothing else. */
+  readonly usualMs?: () => number;
+  /** For a lock. */
+  readonly lockMs?: number;
+}
+
+export function openConnections(url: string, most: number, patience: Patience = {}): Connections {
+  const { usualMs = () => DEADLINE_MS, lockMs = LOCK_MS } = patience;
+  const pool = openPool(url, most, lockMs);
   return {
     async run(work, ms = usualMs()) {
       let late = false;
@@ -64,13 +72,13 @@ interface Pool {
   close(): Promise<void>;
 }
 
-function openPool(url: string, most: number): Pool {
+function openPool(url: string, most: number, lockMs: number): Pool {
   const pool = new pg.Pool({
     ...settings(url),
     max: most,
     idleTimeoutMillis: 60_000,
     connectionTimeoutMillis: CONNECT_MS,
-    onConnect: client => within(CONNECT_MS, DATABASE, prepare(sessionOn(client))),
+    onConnect: client => within(CONNECT_MS, DATABASE, prepare(sessionOn(client), lockMs)),
   });
   /** The pool's own count has those that are still being tried. */
   const open = new Set<pg.PoolClient>();

@@ -52,7 +52,7 @@ const PREPARE = `
   SELECT
     set_config('search_path', '${SCHEMA}', false),
     set_config('statement_timeout', '1s', false),
-    set_config('lock_timeout', '750ms', false),
+    set_config('lock_timeout', $1, false),
     set_config('idle_in_transaction_session_timeout', '5s', false),
     set_config('default_transaction_isolation', 'read committed', false),
     set_config('synchronous_commit',
@@ -62,9 +62,11 @@ const PREPARE = `
 /** A standby, or a database that was set so. */
 export class OnlyReads extends StoreUnavailable {}
 
+export const LOCK_MS = 750;
+
 /** Fails on a standby and on a database that only reads, so that a pool never fills with such connections. */
-export async function prepare(session: Session): Promise<void> {
-  const { rows } = await session.query(PREPARE);
+export async function prepare(session: Session, lockMs = LOCK_MS): Promise<void> {
+  const { rows } = await session.query(PREPARE, [`${lockMs}ms`]);
   if (rows[0]?.read_only === 'on') throw new OnlyReads('the database is read-only');
 }
 

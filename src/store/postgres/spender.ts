@@ -1,6 +1,6 @@
 /** Counts calls in the shared store: one statement, one commit, whatever number of calls and keys. */
 
-import type { SpendGroup, SpendResult } from '../batch.ts';
+import type { SpendGroup, SpendResult } from '../spend-group.ts';
 import type { Session } from './session.ts';
 
 /**

@@ -1,7 +1,6 @@
 /** The shared store: one PostgreSQL database for any number of servers. */
 
 import { type Clock, type Store, StoreUnavailable } from '../../core/ports.ts';
-import { Batcher } from '../batch.ts';
 import type { OnFormChange } from '../form.ts';
 import { provedOnce } from '../proof.ts';
 import { StoreRefused } from '../refused.ts';
@@ -10,6 +9,7 @@ import { createAudit } from './audit.ts';
 import { bringUpToDate, hasTables } from './change.ts';
 import { createChanges } from './changes.ts';
 import { type Connections, DEADLINE_MS, openConnections, STARTING_MS } from './connect.ts';
+import { COMMITS_AT_ONCE, createCounting, SHORT_LOCK_MS } from './counting.ts';
 import { createDecisions } from './decisions.ts';
 import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
@@ -27,16 +27,11 @@ import { createServers } from './servers.ts';
 import { SCHEMA } from './session.ts';
 import { createSigning } from './signing.ts';
 import { createSnapshots } from './snapshots.ts';
-import { count, prove } from './spender.ts';
+import { prove } from './spender.ts';
 import { createTraffic } from './traffic.ts';
 import { createUsage } from './usage.ts';
 import { createWhereabouts } from './whereabouts.ts';
 
-/**
- * Batches under way at a time. For speed one would do (measured alike, November 2026); with two, a batch that waits for
- * a lock or for a server that has vanished does not hold up all other keys.
- */
-export const COMMITS_AT_ONCE = 2;
 /** Beside these: one to read the keys of calls, all that wait at once. */
 const CALL_CONNECTIONS = COMMITS_AT_ONCE + 1;
 /**
@@ -46,8 +41,10 @@ const CALL_CONNECTIONS = COMMITS_AT_ONCE + 1;
 const WARM_MS = 30_000;
 /** Connecting may take as long at the most. With a minute, two that had died silently were held for it, and soon the third. */
 const WARMING_MS = 4_000;
+/** For keys whose rows somebody holds: opened when there is one. */
+const PATIENT_CONNECTIONS = 1;
 /** For all the rest. Ten connections per server in all; no listing ever keeps a call from being counted. */
-const RECORD_CONNECTIONS = 7;
+const RECORD_CONNECTIONS = 6;
 /** A worker has its share of these, and never waits behind one long listing. */
 const FEWEST_RECORD_CONNECTIONS = 2;
 /** Calls near a month's end would be counted in the wrong month. */
@@ -121,20 +118,15 @@ export async function openPostgresStore(
     if (!mayMake && !(await hasTables(session))) throw noStoreAt(url);
     await bringUpToDate(session, onFormChange);
   });
-  const counters = openConnections(url, CALL_CONNECTIONS);
+  const counters = openConnections(url, CALL_CONNECTIONS, { lockMs: SHORT_LOCK_MS });
+  const patient = openConnections(url, PATIENT_CONNECTIONS);
   /** Until it is first asked whether it is ready: that ends a start. */
   let isStarting = true;
   const records = openConnections(
     url,
     Math.max(FEWEST_RECORD_CONNECTIONS, Math.floor(RECORD_CONNECTIONS / workers)),
-    () => (isStarting ? STARTING_MS : DEADLINE_MS),
+    { usualMs: () => (isStarting ? STARTING_MS : DEADLINE_MS) },
   );
-  const batcher = new Batcher({
-    // Never tried again: a count whose commit is in doubt may stand, and the caller has got no answer for it.
-    count: (groups, ms) => counters.run(session => count(session, groups), ms),
-    atOnce: COMMITS_AT_ONCE,
-    deadlineMs: DEADLINE_MS,
-  });
   let closing: Promise<void> | undefined;
   let isClockRight = true;
   let warming: NodeJS.Timeout | undefined;
@@ -156,13 +148,12 @@ export async function openPostgresStore(
     ...recordsOn(records),
     ...createKeyReads(counters),
     ...agingOn(records, () => isClockRight),
-    spend: (spend, revision, waiter) => batcher.spend(spend, revision, waiter),
-    isBehind: keyId => batcher.isBehind(keyId),
+    ...createCounting(counters, patient),
     ready: provedOnce(proveAndCompareClocks),
     ...NO_COPIES,
     close() {
       clearInterval(warming);
-      closing ??= Promise.all([counters.close(), records.close()]).then(() => {});
+      closing ??= Promise.all([counters.close(), patient.close(), records.close()]).then(() => {});
       return closing;
     },
   };

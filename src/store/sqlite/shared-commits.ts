@@ -1,7 +1,7 @@
 /** Group commit over threads: batches of several that wait at the same moment are counted in one transaction. */
 
 import type { MessagePort } from 'node:worker_threads';
-import type { SpendGroup } from '../batch.ts';
+import type { SpendGroup } from '../spend-group.ts';
 import type { Answer, Question } from './asking.ts';
 import { unavailabilityOf } from './codes.ts';
 import type { Spender } from './spender.ts';

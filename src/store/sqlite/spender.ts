@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable, type Ticks } from '../../core/ports.ts';
 import { monthOfDay } from '../../core/quota.ts';
-import type { SpendGroup, SpendResult } from '../batch.ts';
+import type { SpendGroup, SpendResult } from '../spend-group.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { takeLock } from './lock.ts';
 import { isFull } from './open.ts';
