@@ -2,7 +2,9 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { MEMORY } from '../bin/launch.mjs';
+import { buildProgram } from '../scripts/build-program.ts';
 import { openStore } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { newKey } from '../src/operate.ts';
@@ -36,8 +38,9 @@ export interface Served {
 }
 
 /** On core 0, where nothing else is said. */
-export function startService(env: Record<string, string>, where = pinned(0)): Promise<Served> {
-  const [program, ...args] = [...where, process.execPath, ...process.execArgv, 'src/cli.ts', 'serve'];
+export async function startService(env: Record<string, string>, where = pinned(0)): Promise<Served> {
+  const cli = join(await buildProgram(), 'cli.js');
+  const [program, ...args] = [...where, process.execPath, ...process.execArgv, cli, 'serve'];
   const child: ChildProcess = spawn(program!, args, {
     env: bareEnvironment({ ...MEMORY, ...env }),
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -9,7 +9,7 @@ import { chooseNode } from './choose-node.mjs';
 import { checkFolder, fail, launch, passSettings } from './launch.mjs';
 import { takeSignals } from './pass-signals.mjs';
 
-const CLI = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'src', 'cli.js');
+const CLI = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist', 'cli.js');
 
 function bundledNode() {
   try {

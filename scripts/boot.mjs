@@ -50,16 +50,14 @@ function ownNode() {
   );
 }
 
-/** Of the console only: the service does not need it and starts all the same. */
-function buildConsole(node) {
-  const built = spawnSync(node, [join(root, 'scripts', 'build-console.ts')], {
-    stdio: ['ignore', 2, 2],
+/** Its last word is where the program lies. Without it the service starts all the same, from its sources. */
+function build(node) {
+  const built = spawnSync(node, [join(root, 'scripts', 'build.ts')], {
+    stdio: ['ignore', 'pipe', 2],
     env,
+    encoding: 'utf8',
   });
-  if (built.status === 0) return;
-  process.stderr.write(
-    'domain-risk: the console could not be built (see above): the service starts all the same\n',
-  );
+  return built.stdout || join(root, script);
 }
 
 /** The service's settings by name, as `.env.example` has them. */
@@ -75,7 +73,7 @@ const node = ownNode();
 // Every start after the first takes a third less time with it.
 const env = { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compiled'), ...process.env };
 const isCommand = script === 'src/cli.ts';
-if (isCommand && args[0] === 'serve') buildConsole(node);
+const program = isCommand && args[0] === 'serve' ? build(node) : join(root, script);
 // As in bin/domain-risk.mjs.
 if (isCommand) env.DOMAIN_RISK_LAUNCHER = String(process.pid);
 // The operator's settings are for the command line alone: tests and benchmarks would work in the operator's own store.
@@ -84,4 +82,4 @@ const ofDriver = Object.keys(env).filter(name => /^PG[A-Z]+$/.test(name));
 if (!isCommand) for (const name of [...settingNames(), ...ofDriver]) delete env[name];
 // From wherever it is called, the same settings: those of the installation, where the current folder has none of its own.
 passSettings(isCommand ? [resolve('.env'), join(root, '.env')] : [], env);
-launch(node, [join(root, script), ...args], env, signals);
+launch(node, [program, ...args], env, signals);

@@ -2,13 +2,15 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, matchesGlob } from 'node:path';
+import { dirname, join, matchesGlob } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { MEMORY } from '../bin/launch.mjs';
-import { ROOT } from './support/process.ts';
+import { bareEnvironment } from './support/environment.ts';
+import { CLI, ROOT } from './support/process.ts';
+import { temporaryFolder } from './support/service.ts';
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const LINES = read('Dockerfile')
@@ -41,16 +43,49 @@ test('what it copies is there, and .dockerignore lets it through', () => {
   );
 });
 
-test('all that the program imports of ours is in the image', () => {
-  const parts = copied(LAST);
-  const imports = globSync('src/**/*.ts', { cwd: ROOT }).flatMap(file =>
-    [...read(file).matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
-      join('/', file, '..', path!).slice('/'.length),
-    ),
-  );
+test('all of ours that it is built of is there while it is built', () => {
+  const parts = copied(LINES.slice(0, LINES.indexOf(LAST[0]!)));
   const isCopied = (path: string) => parts.some(part => path === part || path.startsWith(`${part}/`));
+  const sources = ['src/**/*.ts', ...parts.filter(part => part.startsWith('scripts/'))];
+  const imports = sources
+    .flatMap(pattern => globSync(pattern, { cwd: ROOT }))
+    .flatMap(file =>
+      [...read(file).matchAll(/(?:from|import) '(\.[^']+)'/g)].map(([, path]) =>
+        join('/', file, '..', path!).slice('/'.length),
+      ),
+    );
+  expect(imports).toContain('scripts/build-program.ts');
   expect([...new Set(imports)].filter(path => !isCopied(path))).toEqual([]);
-  expect(isCopied(commandOf(LAST.find(line => line.startsWith('ENTRYPOINT'))!).at(-1)!)).toBe(true);
+});
+
+test('what it is built of stays behind: the program, the console and our tables are all of ours that is in it', async () => {
+  const folders = LAST.filter(line => line.startsWith('COPY ')).map(line => line.split(/\s+/).at(-1)!);
+  expect(folders).toEqual(['./', 'data', 'dist', 'console/dist']);
+  const image = temporaryFolder();
+  for (const path of ['package.json', 'data', 'console/dist', 'node_modules']) {
+    mkdirSync(join(image, path, '..'), { recursive: true });
+    symlinkSync(join(ROOT, path), join(image, path));
+  }
+  cpSync(dirname(CLI), join(image, 'dist'), { recursive: true });
+  const [, ...args] = commandOf(LAST.find(line => line.startsWith('ENTRYPOINT'))!);
+  const env = bareEnvironment({
+    ...{ DATA_DIR: join(image, 'volume'), PORT: '0', WORKERS: '1', FEEDS_UPDATE: 'off' },
+    ...{ DNS_SERVERS: '127.0.0.1:1', DNS_SENTINELS: '' },
+  });
+  const child = spawn(process.execPath, [...args, 'serve'], { cwd: image, env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const { promise: port, resolve } = Promise.withResolvers<string>();
+  let said = '';
+  child.stdout.on('data', (text: Buffer) => {
+    said += text;
+    const found = /"port":(\d+)/.exec(said)?.[1];
+    if (found) resolve(found);
+  });
+  const page = await fetch(`http://127.0.0.1:${await port}/`);
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<!doctype html>')]);
+  child.kill('SIGTERM');
+  expect(await once(child, 'close')).toEqual([0, null]);
+  expect(said).toContain('"shutting down"');
 });
 
 test('it runs as an ordinary user, without build tools, and writes to its one volume only', () => {

@@ -90,7 +90,7 @@ test.each(CONFIGS)('nor does a test where vitest is started by hand, with %s', a
 test('whatever builds with vite does so without the .env of its folder', () => {
   const files = globSync(['{test,scripts,bench,console}/**/*.{ts,mjs}'], {
     cwd: ROOT,
-    exclude: ['**/node_modules/**', 'test/.program/**'],
+    exclude: ['**/node_modules/**', '.program/**'],
   });
   const builders = files.filter(file => /from 'vite';/.test(readFileSync(join(ROOT, file), 'utf8')));
   expect(builders.length).toBeGreaterThan(2);
@@ -146,7 +146,7 @@ test('no test starts the command line where it would read the .env of this clone
 test('no test, script or benchmark passes its own environment on, or makes a configuration of it', () => {
   const files = globSync(['{test,bench,scripts}/**/*.{ts,mjs}', 'client/runtimes/*.mjs'], {
     cwd: ROOT,
-    exclude: ['**/node_modules/**', 'test/.program/**'],
+    exclude: ['**/node_modules/**', '.program/**'],
   });
   expect(files.length).toBeGreaterThan(100);
   const found = files.filter(file =>

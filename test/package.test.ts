@@ -42,10 +42,10 @@ test('npm pack alone makes it: nothing that npm reads here turns its building of
 test('the launcher passes arguments, the path of .env and the exit code on, and nothing of .env to Node, from a path with spaces and without HOME', () => {
   const folder = join(temporaryFolder(), 'with spaces');
   cpSync(join(ROOT, 'bin'), join(folder, 'bin'), { recursive: true });
-  mkdirSync(join(folder, 'dist/src'), { recursive: true });
+  mkdirSync(join(folder, 'dist'), { recursive: true });
   const print =
     'console.log(process.argv.slice(2), process.env.DOMAIN_RISK_ENV_FILE, process.env.PORT, process.execArgv, process.env.MALLOC_TRIM_THRESHOLD_); process.exitCode = 7;';
-  writeFileSync(join(folder, 'dist/src/cli.js'), print);
+  writeFileSync(join(folder, 'dist/cli.js'), print);
   writeFileSync(join(folder, '.env'), `PORT=4711\nNODE_OPTIONS=--require=${folder}/not-there.cjs\n`);
   const { HOME: _home, ...env } = bareEnvironment({});
   for (const [own, trimmed] of [

@@ -12,5 +12,5 @@ export async function readTables(folder = shippedFolder()): Promise<TableTexts> 
   return Object.fromEntries(texts) as TableTexts;
 }
 
-/** In our own package: a clone runs from src/feeds, the published package from dist/src/feeds. */
+/** In our own package: the sources lie in src/feeds, the program in `.program/*` or `dist`. */
 const shippedFolder = () => join(dirname(findPackageJSON(import.meta.url)!), 'data');

@@ -80,7 +80,7 @@ export function consoleRoutes({ docs, metrics, folder = builtFolder() }: Console
   ];
 }
 
-/** In our own package and nowhere above it: a clone runs from src/http, the published package from dist/src/http. */
+/** In our own package and nowhere above it: the sources lie in src/http, the program in `.program/*` or `dist`. */
 const builtFolder = () => join(dirname(findPackageJSON(import.meta.url)!), 'console', 'dist');
 
 function fileRoute(path: string, extension: string, body: Buffer): Route {
