@@ -15,7 +15,7 @@ export const COMMITS_AT_ONCE = 2;
 /** What servers hold they hold for a few milliseconds. A row that is held for longer keeps its own key waiting from then on. */
 export const SHORT_LOCK_MS = 250;
 /** Of what a call has left. A statement that is given up while it waits for a lock may count when that is free. */
-const LOCK_SHARE = 0.6;
+const LOCK_SHARE = 0.75;
 
 /** Which rows are not to be had just now. One that was made and not committed is in no snapshot, and is not found. */
 const HELD = `
