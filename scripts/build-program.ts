@@ -6,6 +6,7 @@
 
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -49,6 +50,8 @@ async function buildInto(folder: string): Promise<void> {
     const threads = ['workers/serving', 'workers/updating', 'workers/making', 'http/looking'];
     await bundle(fresh, files('cli', ...threads), true);
     await bundle(fresh, files('store/sqlite/worker'), false);
+    // Made for its maker alone; whoever may read the sources may start the program.
+    chmodSync(fresh, statSync(FOLDER).mode);
     renameSync(fresh, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
