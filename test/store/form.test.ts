@@ -156,20 +156,26 @@ test('a fault of ours is not taken for a disk without space, nor for a file in u
   await expect(moving).rejects.toThrow(TypeError);
 });
 
-test.each([
-  ['before: nothing of it is changed', true, 0],
-  ['while it is made ready', false, 1],
-])('a file is not moved that somebody has opened %s', async (_, isBefore, changes) => {
+test('a file is not moved that somebody has opened, and nothing of it is changed', async () => {
   const path = olderStore();
-  const open = () => {
-    const other = enterUse(realOf(path));
-    onTestFinished(() => other.end());
-  };
-  if (isBefore) open();
-  const onFormChange = vi.fn(open);
+  const other = enterUse(realOf(path));
+  onTestFinished(() => other.end());
+  const onFormChange = vi.fn();
   const moving = moveStore(path, 'postgres://127.0.0.1:1/none', () => {}, ACT, onFormChange);
   await expect(moving).rejects.toThrow(/is open in another process/);
-  expect(onFormChange).toHaveBeenCalledTimes(changes);
+  expect(onFormChange).not.toHaveBeenCalled();
+});
+
+test('whoever wants to open a file that is being moved is refused; after a move that failed it is open to all', async () => {
+  const path = olderStore();
+  const open = () => enterUse(realOf(path), 0);
+  const onFormChange = vi.fn(() => {
+    expect(open).toThrow(/is being moved to another store .*: wait until that has ended/);
+  });
+  const moving = moveStore(path, 'postgres://127.0.0.1:1/none', () => {}, ACT, onFormChange);
+  await expect(moving).rejects.toThrow(/cannot reach/);
+  expect(onFormChange).toHaveBeenCalledTimes(1);
+  open().end();
 });
 
 test('directories with the names of copies are none of them, and keep no change from being made', async () => {
@@ -287,13 +293,14 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect(await hasNote()).toBe(true);
   });
 
-  test('a file that is moved there is copied before it is brought up to date', async () => {
+  test('a file that is moved there is copied before it is brought up to date, and nobody opens it meanwhile', async () => {
     const path = olderStore();
     const changes: FormChange[] = [];
+    const open = () => enterUse(realOf(path), 0);
     const moved = await moveStore(
       path,
       await postgres.newDatabase(),
-      () => {},
+      () => expect(open).toThrow(/is being moved to another store/),
       ACT,
       change => changes.push(change as FormChange),
     );

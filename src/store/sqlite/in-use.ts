@@ -5,6 +5,7 @@
 
 import { rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { StoreRefused } from '../refused.ts';
 import { codeOf, SQLITE } from './codes.ts';
 import { OPEN_WAIT_MS, takeLock } from './lock.ts';
 import { explain, makeMissing } from './open.ts';
@@ -12,6 +13,8 @@ import { explain, makeMissing } from './open.ts';
 export interface Use {
   /** Does it while nobody else has the store open, where it is still needed by then; false where somebody has. */
   alone(work: () => void, isNeeded: () => boolean, waitMs: number): boolean;
+  /** Until the end nobody else opens the store; false, and nothing changed, where somebody has. */
+  keepOthersOut(waitMs: number): boolean;
   end(): void;
 }
 
@@ -20,9 +23,9 @@ const SHARED = 'PRAGMA journal_mode = MEMORY; BEGIN; SELECT 1 FROM sqlite_schema
 const EXCLUSIVE = 'PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE';
 
 /** `real`: the store's file, which need not be there, in a folder that is. */
-export function enterUse(real: string): Use {
+export function enterUse(real: string, waitMs = OPEN_WAIT_MS): Use {
   const lock = `${real}.in-use`;
-  const enter = () => lockOn(lock, SHARED, OPEN_WAIT_MS);
+  const enter = () => enterOn(lock, real, waitMs);
   let held = enter();
 
   function alone(work: () => void, isNeeded: () => boolean, waitMs: number): boolean {
@@ -43,8 +46,21 @@ export function enterUse(real: string): Use {
     }
   }
 
+  function keepOthersOut(waitMs: number): boolean {
+    held.close();
+    try {
+      held = lockOn(lock, EXCLUSIVE, waitMs);
+      return true;
+    } catch (error) {
+      held = enter();
+      if (codeOf(error) !== SQLITE.busy) throw error;
+      return false;
+    }
+  }
+
   return {
     alone,
+    keepOthersOut,
     end() {
       held.close();
       try {
@@ -56,6 +72,18 @@ export function enterUse(real: string): Use {
       }
     },
   };
+}
+
+function enterOn(lock: string, real: string, waitMs: number): DatabaseSync {
+  try {
+    return lockOn(lock, SHARED, waitMs);
+  } catch (error) {
+    if (codeOf(error) !== SQLITE.busy) throw error;
+    throw new StoreRefused(
+      `${real} is being moved to another store ("domain-risk migrate")`,
+      'wait until that has ended, then start on the store that it names',
+    );
+  }
 }
 
 /** The last one out removes it: a lock on one that is gone would be seen by nobody, and is taken anew. */
