@@ -716,16 +716,30 @@ describe('a backup', () => {
     expect(readFileSync(target, 'utf8')).toBe('precious');
   });
 
-  test('whose place is taken meanwhile fails by what the disk says, and leaves nothing', async () => {
+  test.each([
+    ['a file', (target: string) => writeFileSync(target, 'precious')],
+    ['a directory', (target: string) => mkdirSync(target)],
+  ])('whose name %s has got meanwhile is refused, and leaves what is there', async (what, take) => {
     const { store } = await emptied();
     const target = join(temporaryFolder(), 'copy.db');
     const failed: unknown = store.backup(target, () => {}).catch(error => error);
     const folder = join(target, '..');
     await eventually('it is being written', () => readdirSync(folder).length > 0);
-    mkdirSync(target);
-    expect(await failed).toBeInstanceOf(StoreUnavailable);
-    expect(await failed).toMatchObject({ message: expect.stringContaining('EISDIR') });
+    take(target);
+    expect(await failed).toBeInstanceOf(StoreRefused);
+    expect(await failed).toMatchObject({ message: `${target} exists already: name a new file` });
     expect(readdirSync(folder)).toEqual(['copy.db']);
+    expect(statSync(target).isDirectory() || readFileSync(target, 'utf8')).toBe(
+      what === 'a directory' || 'precious',
+    );
+  });
+
+  test('made beside another one of the same name is the only one that is told to be written', async () => {
+    const { store } = await emptied();
+    const target = join(temporaryFolder(), 'copy.db');
+    const both = await Promise.allSettled([store.backup(target, () => {}), store.backup(target, () => {})]);
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(readdirSync(join(target, '..'))).toEqual(['copy.db']);
   });
 
   test('into a directory that is not there fails and leaves the store working', async () => {

@@ -1,7 +1,7 @@
 /** The files of `backup` and `restore`: none has the name of a backup before it is a whole one, none is left behind. */
 
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, link, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
@@ -25,7 +25,7 @@ export function createCopies(
 ): Pick<Store, 'backup' | 'isOwnBackup' | 'compareBackup' | 'restore'> {
   return {
     async backup(target, progress) {
-      if (await isThere(target)) throw new StoreRefused(`${target} exists already`, 'name a new file');
+      if (await isThere(target)) throw thereAlready(target);
       await removeLeftovers(`${target}.partial-`);
       // Nothing has the name of a backup before it is a whole one, and no other process writes what gets it here.
       const partial = `${target}.partial-${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -38,7 +38,7 @@ export function createCopies(
         if (!isWhole) throw damaged(path, target);
         // The store is still the file that was copied, not one that has been put in its place.
         await ask('revision', [], NO_DEADLINE);
-        await rename(partial, target);
+        await place(partial, target);
       } catch (error) {
         for (const end of ['', '-journal']) await rm(partial + end, { force: true });
         const unavailable = unavailabilityOf(error);
@@ -77,6 +77,24 @@ async function withCopy<T>(
   } finally {
     for (const end of ['', '-wal', '-shm', '-journal']) await rm(copy + end, { force: true });
   }
+}
+
+const thereAlready = (target: string) => new StoreRefused(`${target} exists already`, 'name a new file');
+
+/**
+ * Never over what has got that name meanwhile: of two backups that were both told to be written one was left (2026-11-19).
+ * Where there are no links (FAT, some networks) it is looked at once more.
+ */
+async function place(partial: string, target: string): Promise<void> {
+  try {
+    await link(partial, target);
+  } catch (error) {
+    if (!isOfSystem(error)) throw error;
+    if (await isThere(target)) throw thereAlready(target);
+    await rename(partial, target);
+    return;
+  }
+  await rm(partial);
 }
 
 /** What to do about a file that is no backup. */
