@@ -62,7 +62,6 @@ const FLUSH_MS = 1_000;
 const RELOAD_MS = 60_000;
 /** Beyond these the rest is dropped: what is worth learning is seen again. */
 const MOST_PENDING = 5_000;
-const MOST_PENDING_OF_A_KEY = 1_250;
 const MOST_LEARNED = 20_000;
 const MOST_HELD_BY_NAME = 5_000;
 const MOST_BARRED = 5_000;
@@ -84,7 +83,7 @@ class Learner implements Learn {
   readonly #noted = new Noted();
   readonly #guestBook: GuestBook;
   readonly #timers: readonly NodeJS.Timeout[];
-  readonly #pending = new Pending<Seen>(MOST_PENDING, MOST_PENDING_OF_A_KEY);
+  readonly #pending = new Pending<Seen>(MOST_PENDING);
   readonly #hostsMet: HostsMet;
   readonly #whereabouts: WhereaboutsBook;
   #isSoon = false;
@@ -123,7 +122,7 @@ class Learner implements Learn {
     if (this.#noted.has(sighting, dayOf(now), now) || !this.#pending.hasRoom(row)) return;
     this.#noted.add(sighting, dayOf(now), now);
     this.#soon();
-    this.#pending.add({ ...sighting, by: row, mail: isOnItsWay ? MAIL_NOT_ASKED : mail, tries: 0 });
+    this.#pending.add({ ...sighting, by: row, mail: isOnItsWay ? MAIL_NOT_ASKED : mail, tries: 0 }, row);
   }
 
   meet(exchanges: readonly Exchange[], guest: string, by: string): boolean {
@@ -232,7 +231,7 @@ class Learner implements Learn {
       const isOver = seen.tries >= MOST_TRIES;
       if (isOver) this.#noted.delete(seen);
       if (mail && (isOver || !mail.stale)) this.#enter(seen, mail);
-      else if (!isOver) this.#pending.add({ ...seen, tries: seen.tries + tries });
+      else if (!isOver) this.#pending.add({ ...seen, tries: seen.tries + tries }, seen.by);
     }
     this.#hostsMet.ask();
   }

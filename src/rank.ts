@@ -3,6 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Domain } from './core/domain.ts';
 import { lru } from './core/lru.ts';
+import { Pending } from './core/pending.ts';
 import type { Clock, Store } from './core/ports.ts';
 import { dayOf, lastDays, WINDOW_DAYS } from './core/quota.ts';
 import {
@@ -31,7 +32,7 @@ export interface Rank {
 }
 
 const FLUSH_MS = 1_000;
-/** Beyond this many new flags within a second the rest is dropped: the store must stay free to count. */
+/** Beyond this many new flags within a second, fewer of one key, the rest is dropped: the store must stay free to count. */
 const MOST_PENDING = 5_000;
 /** More than the longest list, because some candidates will have been cleared since. */
 const CANDIDATES = 5_000;
@@ -81,7 +82,7 @@ class Flags {
   readonly #parts: RankParts;
   /** Key and domain to the day on which they were noted. */
   readonly #noted = lru<string>(50_000);
-  #pending: Flag[] = [];
+  readonly #pending = new Pending<Flag>(MOST_PENDING);
   #writing: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #flushedOn: string;
@@ -92,12 +93,12 @@ class Flags {
   }
 
   note({ flag, verdict }: Answer, keyId: string): void {
-    if (flag === undefined || verdict.reason === 'safe' || this.#pending.length >= MOST_PENDING) return;
+    if (flag === undefined || verdict.reason === 'safe' || !this.#pending.hasRoom(keyId)) return;
     const day = dayOf(this.#parts.clock());
     const name = `${keyId} ${flag.domain}`;
     if (this.#noted.get(name) === day) return;
     this.#noted.set(name, day);
-    this.#pending.push({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore });
+    this.#pending.add({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore }, keyId);
   }
 
   /** All that come while one is under way share the next (request coalescing). */
@@ -114,14 +115,13 @@ class Flags {
     const { store, clock, onError } = this.#parts;
     const day = dayOf(clock());
     // Once a day without a flag too: what is out of the window is to be forgotten.
-    if (this.#pending.length === 0 && this.#flushedOn === day) return;
-    const flags = this.#pending;
-    this.#pending = [];
+    if (this.#pending.size === 0 && this.#flushedOn === day) return;
+    const flags = this.#pending.take();
     try {
       await store.flag(flags, this.#sinceDay());
       this.#flushedOn = day;
     } catch (error) {
-      this.#pending = [...flags, ...this.#pending].slice(0, MOST_PENDING);
+      for (const flag of [...flags, ...this.#pending.take()]) this.#pending.add(flag, flag.keyId);
       onError(error);
     }
   }

@@ -1,6 +1,7 @@
 /** Answers → decisions that are kept: why was it refused on Tuesday? Written behind the answers, in batches. */
 
 import { DECISIONS_AT_ONCE, type Decision, type DecisionLog, type DecisionStore } from './core/decision.ts';
+import { Pending } from './core/pending.ts';
 import type { Clock } from './core/ports.ts';
 import type { Answer } from './lookup.ts';
 import type { Rank } from './rank.ts';
@@ -17,7 +18,7 @@ export interface Recall {
 const FLUSH_MS = 1_000;
 /** Those that are too old go, also where none are kept any more. */
 const FORGET_MS = 3_600_000;
-/** More within a second, or while the store is away, are dropped: it must stay free to count. */
+/** More within a second, fewer of one key, or while the store is away, are dropped: it must stay free to count. */
 export const MOST_PENDING = 20_000;
 const DAY_MS = 86_400_000;
 
@@ -30,26 +31,25 @@ interface Parts {
 }
 
 export function createRecall({ store, clock, log, days, onError }: Parts): Recall {
-  let pending: Decision[] = [];
+  const pending = new Pending<Decision>(MOST_PENDING);
   let dropped = 0;
   /** Old ones are still there: they go a few at a time, so that nothing else waits for it. */
   let isMore = false;
   let writing: Promise<void> = Promise.resolve();
 
+  function keep(decision: Decision): void {
+    if (!pending.add(decision, decision.keyId)) dropped++;
+  }
+
   function note({ verdict, snapshot, degraded }: Answer, keyId: string): void {
     const { domain, riskScore: score, reason } = verdict;
     if (reason === 'safe' && log === 'flagged') return;
-    if (pending.length >= MOST_PENDING) {
-      dropped++;
-      return;
-    }
-    pending.push({ at: clock(), keyId, domain, score, reason, snapshot, degraded });
+    keep({ at: clock(), keyId, domain, score, reason, snapshot, degraded });
   }
 
   /** In parts, each of which the store has whole or not at all: what is put back is nowhere yet. */
   async function write(): Promise<void> {
-    const batch = pending;
-    pending = [];
+    const batch = pending.take();
     let at = 0;
     try {
       do {
@@ -57,9 +57,7 @@ export function createRecall({ store, clock, log, days, onError }: Parts): Recal
         at += DECISIONS_AT_ONCE;
       } while (at < batch.length);
     } catch (error) {
-      const both = [...batch.slice(at), ...pending];
-      dropped += Math.max(0, both.length - MOST_PENDING);
-      pending = both.slice(0, MOST_PENDING);
+      for (const decision of [...batch.slice(at), ...pending.take()]) keep(decision);
       onError(error);
     }
   }
@@ -71,7 +69,7 @@ export function createRecall({ store, clock, log, days, onError }: Parts): Recal
 
   let isWriting = false;
   const timer = setInterval(() => {
-    if ((pending.length === 0 && !isMore) || isWriting) return;
+    if ((pending.size === 0 && !isMore) || isWriting) return;
     isWriting = true;
     void flush().then(() => {
       isWriting = false;
@@ -85,7 +83,7 @@ export function createRecall({ store, clock, log, days, onError }: Parts): Recal
     async close() {
       clearInterval(timer);
       clearInterval(forgetting);
-      if (pending.length > 0) await flush();
+      if (pending.size > 0) await flush();
     },
   };
 }

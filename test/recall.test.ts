@@ -95,15 +95,21 @@ test('within a second by itself; old ones go within an hour also where nothing i
 
 test('a store that is away loses nothing that there is room for, and the rest is counted', async () => {
   const { recall, trouble, errors, domains } = world('all');
+  const room = (MOST_PENDING * 3) / 4;
   trouble.on = true;
   recall.note!(answerOf('first.com'), 'key_1');
   const writing = recall.flush();
-  for (let left = MOST_PENDING + 4; left > 0; left--) recall.note!(answerOf('more.com'), 'key_1');
+  for (let left = room + 4; left > 0; left--) recall.note!(answerOf('more.com'), 'key_1');
   await writing;
   expect([errors.length, recall.dropped()]).toEqual([1, 5]);
+  recall.note!(answerOf('of-others.com'), 'key_2');
   trouble.on = false;
   await recall.close();
-  expect([domains().length, domains()[0]]).toEqual([MOST_PENDING, 'first.com']);
+  expect([domains().length, domains()[0], domains().at(-1)]).toEqual([
+    room + 1,
+    'first.com',
+    'of-others.com',
+  ]);
 });
 
 const shared = sharedService({ env: { ADMIN_TOKEN: TOKEN, DECISION_LOG: 'all' } });

@@ -1,27 +1,38 @@
-/** What waits its turn: bounded, and no key may fill it, so that others are not turned away for one. */
+/** What waits its turn: bounded, and no key can fill it, so that others are not turned away for one. */
 
-export class Pending<T extends { readonly by: string }> {
+/**
+ * Of what is free a key may have so many times as much (dynamic thresholds, Choudhury and Hahne 1998): one alone comes to
+ * three quarters, and leaves the next one three quarters of the rest.
+ */
+const SHARE = 3;
+
+export class Pending<T> {
   readonly #most: number;
-  readonly #mostOfOne: number;
   #waiting: T[] = [];
   #counts = new Map<string, number>();
 
-  constructor(most: number, mostOfOne: number) {
+  constructor(most: number) {
     this.#most = most;
-    this.#mostOfOne = mostOfOne;
+  }
+
+  get size(): number {
+    return this.#waiting.length;
   }
 
   hasRoom(by: string): boolean {
-    return this.#waiting.length < this.#most && (this.#counts.get(by) ?? 0) < this.#mostOfOne;
+    return (this.#counts.get(by) ?? 0) < SHARE * (this.#most - this.#waiting.length);
   }
 
-  add(one: T): void {
+  /** Whether there was room for it. */
+  add(one: T, by: string): boolean {
+    if (!this.hasRoom(by)) return false;
     this.#waiting.push(one);
-    this.#counts.set(one.by, (this.#counts.get(one.by) ?? 0) + 1);
+    this.#counts.set(by, (this.#counts.get(by) ?? 0) + 1);
+    return true;
   }
 
   /** All that wait, once. */
-  take(): readonly T[] {
+  take(): T[] {
     const waiting = this.#waiting;
     this.#waiting = [];
     this.#counts = new Map();
