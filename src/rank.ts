@@ -1,22 +1,16 @@
 /** Flags → ranking → top domains. Remembers verdicts off the hot path and lists the most often flagged. */
 
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Domain } from './core/domain.ts';
-import { lru } from './core/lru.ts';
-import { Pending } from './core/pending.ts';
-import type { Clock, Store } from './core/ports.ts';
-import { dayOf, lastDays, WINDOW_DAYS } from './core/quota.ts';
 import {
-  type Flag,
   type FlagReason,
   fillerOf,
   makingList,
-  type Ranked,
   type TopDomain,
   type TopList,
   todayOf,
 } from './core/ranking.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
+import { type FlagParts, Flags } from './rank/flags.ts';
 import type { Answer } from './lookup.ts';
 
 export type { TopDomain, TopList };
@@ -32,19 +26,12 @@ export interface Rank {
 }
 
 const FLUSH_MS = 1_000;
-/** Beyond this many new flags within a second, fewer of one key, the rest is dropped: the store must stay free to count. */
-const MOST_PENDING = 5_000;
-/** More than the longest list, because some candidates will have been cleared since. */
-const CANDIDATES = 5_000;
 /** A list costs tens of milliseconds of processor time: it is made at most once a second, or when its ground changed. */
 const KEPT_MS = 1_000;
 /** No catalog is folded as fast as a list is made; should it ever be, the last try is made in one go. */
 const MOST_TRIES = 3;
-const FRESH_MS = 300;
 
-export interface RankParts {
-  readonly store: Pick<Store, 'flag' | 'ranking'>;
-  readonly clock: Clock;
+export interface RankParts extends FlagParts {
   /** Today's verdict without a question to DNS. */
   readonly last: (domain: Domain) => Answer;
   /** Known services and names that most feeds agree on, for places that traffic has not filled. */
@@ -55,7 +42,6 @@ export interface RankParts {
   /** Of the catalog that verdicts come from. */
   readonly generation: () => string;
   readonly inTurns: <T>(steps: Steps<T>) => Promise<T>;
-  readonly onError: (error: unknown) => void;
 }
 
 export function createRank(parts: RankParts): Rank {
@@ -63,6 +49,7 @@ export function createRank(parts: RankParts): Rank {
   const lists = new TopLists(parts, flags);
   const timer = setInterval(() => {
     void flags.flush();
+    flags.forget();
     lists.forget();
   }, FLUSH_MS);
   timer.unref();
@@ -75,72 +62,6 @@ export function createRank(parts: RankParts): Rank {
       await flags.flush();
     },
   };
-}
-
-/** What was flagged, on its way to the store, and the most flagged of what is there. */
-class Flags {
-  readonly #parts: RankParts;
-  /** Key and domain to the day on which they were noted. */
-  readonly #noted = lru<string>(50_000);
-  readonly #pending = new Pending<Flag>(MOST_PENDING);
-  #writing: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
-  #flushedOn: string;
-
-  constructor(parts: RankParts) {
-    this.#parts = parts;
-    this.#flushedOn = dayOf(parts.clock());
-  }
-
-  note({ flag, verdict }: Answer, keyId: string): void {
-    if (flag === undefined || verdict.reason === 'safe' || !this.#pending.hasRoom(keyId)) return;
-    const day = dayOf(this.#parts.clock());
-    const name = `${keyId} ${flag.domain}`;
-    if (this.#noted.get(name) === day) return;
-    this.#noted.set(name, day);
-    this.#pending.add({ day, ...flag, keyId, reason: verdict.reason, score: verdict.riskScore }, keyId);
-  }
-
-  /** All that come while one is under way share the next (request coalescing). */
-  flush(): Promise<void> {
-    this.#next ??= this.#writing.then(() => {
-      this.#next = undefined;
-      this.#writing = this.#write();
-      return this.#writing;
-    });
-    return this.#next;
-  }
-
-  async #write(): Promise<void> {
-    const { store, clock, onError } = this.#parts;
-    const day = dayOf(clock());
-    // Once a day without a flag too: what is out of the window is to be forgotten.
-    if (this.#pending.size === 0 && this.#flushedOn === day) return;
-    const flags = this.#pending.take();
-    try {
-      await store.flag(flags, this.#sinceDay());
-      this.#flushedOn = day;
-    } catch (error) {
-      for (const flag of [...flags, ...this.#pending.take()]) this.#pending.add(flag, flag.keyId);
-      onError(error);
-    }
-  }
-
-  /** A name that was flagged for another reason than today's is found among the most flagged of all reasons. */
-  async candidatesFor(reason: FlagReason | undefined): Promise<Iterable<Ranked>[]> {
-    const all = await this.#ranked(undefined);
-    return reason === undefined ? [all] : [await this.#ranked(reason), all];
-  }
-
-  async #ranked(reason: FlagReason | undefined): Promise<Iterable<Ranked>> {
-    // A caller does not wait for a store that is slow to write; the flags of the last second may be missing then.
-    await Promise.race([this.flush(), pause(FRESH_MS, undefined, { ref: false })]);
-    return this.#parts.store.ranking(this.#sinceDay(), CANDIDATES, reason);
-  }
-
-  #sinceDay(): string {
-    return lastDays(this.#parts.clock(), WINDOW_DAYS)[0]!;
-  }
 }
 
 /** One list, ready or still being made. */
