@@ -10,8 +10,8 @@ import {
   todayOf,
 } from './core/ranking.ts';
 import { allAtOnce, type Steps } from './core/steps.ts';
-import { type FlagParts, Flags } from './rank/flags.ts';
 import type { Answer } from './lookup.ts';
+import { type FlagParts, Flags } from './rank/flags.ts';
 
 export type { TopDomain, TopList };
 

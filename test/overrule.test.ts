@@ -89,7 +89,10 @@ test('an override without an end stands for as long as the server runs', () => {
 function loaded(list: () => { overrides: readonly Override[]; revision: number }) {
   let marks = 0;
   const readOverrides: Store['readOverrides'] = async () => ({ ...list(), mark: `mark ${++marks}` });
-  return loadOverrides({ store: { readOverrides }, inTurns: async steps => allAtOnce(steps) });
+  return loadOverrides({
+    store: { readOverrides, changedOverrides: async () => undefined },
+    inTurns: async steps => allAtOnce(steps),
+  });
 }
 
 test('a store that has gone back behind a call refuses that call, and is not read for ever', async () => {
@@ -150,28 +153,49 @@ test('overrides are read once for all calls of a revision, and not for those tha
   expect(reads).toBe(2);
 });
 
-test('overrides are not read again where only a key has changed, and lookups go on with what they know', async () => {
+test('overrides are not read again where only a key or a few of them have changed, and all where nobody knows which', async () => {
   const { override } = server({});
-  let state = { mark: 'first', revision: 1, overrides: [override] };
-  const read: (string | undefined)[] = [];
-  const readOverrides: Store['readOverrides'] = async known => {
-    read.push(known);
-    return { ...state, overrides: known === state.mark ? undefined : state.overrides };
-  };
+  const of = (name: string, more: Partial<Override> = {}) => ({
+    ...override,
+    domain: `${name}.com`,
+    ...more,
+  });
+  let state = { mark: 'first', revision: 1, overrides: [of('a'), of('b', { expiresAt: 70 })] };
+  let changed: { overrides: Override[]; gone: string[] } | undefined = { overrides: [], gone: [] };
+  const asked: string[] = [];
   const overrides = await loadOverrides({
-    store: { readOverrides },
+    store: {
+      async readOverrides(known) {
+        asked.push(`all but ${known}`);
+        return state;
+      },
+      async changedOverrides(known) {
+        asked.push(`since ${known}`);
+        return changed && { ...state, ...changed };
+      },
+    },
     inTurns: async steps => allAtOnce(steps),
   });
+  const held = () => [...overrides.current().values()];
   const before = overrides.current();
   state = { ...state, revision: 2 };
   await overrides.reach(2);
   expect([overrides.revision(), overrides.current() === before]).toEqual([2, true]);
   state = { mark: 'second', revision: 3, overrides: [] };
+  changed = { overrides: [of('a', { action: 'deny', expiresAt: 50 }), of('c')], gone: ['b.com', 'd.com'] };
   await overrides.reach(3);
-  expect([overrides.revision(), overrides.current().size, read]).toEqual([
-    3,
-    0,
-    [undefined, 'first', 'first'],
+  expect(held()).toEqual([of('a', { action: 'deny', expiresAt: 50 }), of('c')]);
+  expect([overrides.current() === before, before.size, overrides.nextEnd(0)]).toEqual([false, 2, 50]);
+  state = { mark: 'third', revision: 4, overrides: [of('e')] };
+  changed = undefined;
+  await overrides.reach(4);
+  expect(held()).toEqual([of('e')]);
+  expect(asked).toEqual([
+    'all but undefined',
+    'since first',
+    'since first',
+    'since second',
+    'all but undefined',
   ]);
 });
 
@@ -183,7 +207,7 @@ test('thousands of overrides are made in steps, and put in place in one go: a ca
   let steps = 0;
   let seen: number[] = [];
   const overrides = await loadOverrides({
-    store: { readOverrides: async () => state },
+    store: { readOverrides: async () => state, changedOverrides: async () => undefined },
     async inTurns(making) {
       for (let step = making.next(); ; step = making.next()) {
         if (step.done) return step.value;

@@ -17,6 +17,7 @@ import { hasStore, readWorld, tellNoStore, withStore } from './world.ts';
 /** A machine that only looks up has no store yet, and looking up must not make one. */
 const NO_STORE: Pick<
   Store,
+  | 'changedOverrides'
   | 'readOverrides'
   | 'readHosts'
   | 'sharedNames'
@@ -29,6 +30,7 @@ const NO_STORE: Pick<
   | 'close'
 > = {
   readOverrides: async () => ({ overrides: [], mark: '', revision: 0 }),
+  changedOverrides: async () => undefined,
   readHosts: async () => [],
   sharedNames: async () => '',
   established: async () => '',

@@ -19,6 +19,22 @@ export interface Override {
   readonly expiresAt: number | null;
 }
 
+export interface MarkedOverrides {
+  readonly revision: number;
+  /** Another after every change of an override; a change of a key leaves it as it is. */
+  readonly mark: string;
+  /** Each is made when it is asked for. Undefined where they are those of the mark that is known. */
+  readonly overrides: Iterable<Override> | undefined;
+}
+
+/** What became of overrides since a mark. */
+export interface ChangedOverrides extends Pick<MarkedOverrides, 'revision' | 'mark'> {
+  /** As they are now. */
+  readonly overrides: readonly Override[];
+  /** Domains that have none any more. */
+  readonly gone: readonly string[];
+}
+
 /** The override that decides: the exact name's, else the nearest parent's that reaches below. */
 export function findOverride(
   overrides: ReadonlyMap<string, Override>,

@@ -10,7 +10,7 @@ import type { ListStore } from './list-store.ts';
 import type { Mail } from './mail.ts';
 import type { MixStore } from './mix.ts';
 import type { OperatorRecord } from './operator.ts';
-import type { Override } from './override.ts';
+import type { ChangedOverrides, MarkedOverrides, Override } from './override.ts';
 import type { Flag, Ranked } from './ranking.ts';
 import type { Restored } from './restored.ts';
 import type { ServerSign } from './server.ts';
@@ -112,14 +112,6 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface MarkedOverrides {
-  readonly revision: number;
-  /** Another after every change of an override; a change of a key leaves it as it is. */
-  readonly mark: string;
-  /** Each is made when it is asked for. Undefined where they are those of the mark that is known. */
-  readonly overrides: Iterable<Override> | undefined;
-}
-
 export interface Store extends ListStore, DecisionStore, EventStore, MixStore, WhereaboutsStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
@@ -169,6 +161,8 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
   listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
   /** For whoever holds them in memory. */
   readOverrides(known: string | undefined): Promise<MarkedOverrides>;
+  /** Undefined where too many were changed since, or nobody knows any more. */
+  changedOverrides(known: string): Promise<ChangedOverrides | undefined>;
 
   /** Remembers verdicts that were given, one per key, domain and day; forgets them and days of usage before `sinceDay`. */
   flag(flags: readonly Flag[], sinceDay: string): Promise<void>;

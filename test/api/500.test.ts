@@ -165,7 +165,7 @@ test('overrides that cannot be read are 500 rather than an answer without them',
   const { port, key, store } = shared();
   const { secret } = await key();
   const override = { note: null, author: null, createdAt: Date.now(), expiresAt: null, below: false };
-  const broken = vi.spyOn(store, 'readOverrides').mockRejectedValueOnce(new StoreUnavailable('later'));
+  const broken = vi.spyOn(store, 'changedOverrides').mockRejectedValueOnce(new StoreUnavailable('later'));
   await store.setOverride({ domain: 'gmail.com', action: 'deny', ...override }, ACT);
   expectOpaque(await ask(port, PATH, { key: secret }));
   broken.mockRestore();

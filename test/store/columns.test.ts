@@ -38,8 +38,8 @@ test('of what the embedded store keeps no column is forgotten, and each has the 
     `SELECT t.name AS "table", c.name AS "column", c.type AS type
     FROM sqlite_schema AS t JOIN pragma_table_info(t.name) AS c WHERE t.type = 'table'`,
   );
-  const { revision, override_mark: mark, ...kept } = layoutOf(rows);
-  expect([revision, mark]).not.toContain(undefined);
+  const { revision, override_mark: mark, override_change: change, ...kept } = layoutOf(rows);
+  expect([revision, mark, change]).not.toContain(undefined);
   expect(kept).toEqual(expected('sqlite'));
 });
 
@@ -66,9 +66,10 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       proof,
       schema_version,
       override_mark: mark,
+      override_change: change,
       ...kept
     } = layoutOf(rows.map(row => ({ ...row, type: narrow.has(row.type) ? 'bigint' : row.type })));
-    expect([revision, proof, schema_version, mark]).not.toContain(undefined);
+    expect([revision, proof, schema_version, mark, change]).not.toContain(undefined);
     // Of the last batch that was counted, for the statement that counts: nothing that is kept.
     const { quota, granted, ...usage } = kept.usage!;
     expect([quota, granted]).not.toContain(undefined);

@@ -580,6 +580,46 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect([await read(marks[3]), await read(marks[0])]).toEqual([[override], [override]]);
       expect(new Set(marks).size).toBe(5);
     });
+
+    test('those that changed since a mark are told, with those that are gone, as long as somebody knows', async () => {
+      const store = await empty();
+      const markNow = async () => (await store.readOverrides(undefined)).mark;
+      const since = async (known: string) => {
+        const changed = await store.changedOverrides(known);
+        if (!changed) return undefined;
+        expect([changed.revision, changed.mark]).toEqual([await store.revision(), await markNow()]);
+        return [changed.overrides.map(({ domain }) => domain).sort(), changed.gone.toSorted()];
+      };
+      const of = (domain: string, more: Partial<Override> = {}) => ({ ...override, domain, ...more });
+      const first = await markNow();
+      expect([await since(first), await since('nobody')]).toEqual([[[], []], undefined]);
+      await store.setOverride(of('a.com'), ACT);
+      const second = await markNow();
+      await store.setOverride(of('b.com'), ACT);
+      await store.removeOverride('a.com', ACT);
+      await store.setOverride(of('b.com', { action: 'deny' }), ACT);
+      expect([await since(first), await since(second)]).toEqual([
+        [['b.com'], ['a.com']],
+        [['b.com'], ['a.com']],
+      ]);
+      expect((await store.changedOverrides(second))?.overrides).toEqual([of('b.com', { action: 'deny' })]);
+      const third = await markNow();
+      await store.createKey(someKey(), ACT);
+      expect(await since(third)).toEqual([[], []]);
+      const many = (count: number, at: number) => upTo(count).map(n => of(`${at + n}.com`));
+      await store.setOverrides(many(300, 0), third, ACT);
+      const fourth = await markNow();
+      expect((await since(third))?.[0]).toHaveLength(300);
+      await store.setOverrides(many(1_200, 1_000), fourth, ACT);
+      const last = await markNow();
+      expect([await since(third), await since(fourth), await since(last)]).toEqual([
+        undefined,
+        undefined,
+        [[], []],
+      ]);
+      await store.setOverride(of('c.com'), ACT);
+      expect(await since(last)).toEqual([['c.com'], []]);
+    });
   });
 
   describe('ranking', () => {

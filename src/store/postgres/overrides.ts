@@ -1,7 +1,7 @@
 /** The operator's overrides in the shared store. */
 
 import type { Act } from '../../core/audit.ts';
-import { actOver, type Override } from '../../core/override.ts';
+import { actOver, type ChangedOverrides, type Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { type PostgresRow, replaced, upsert } from '../table.ts';
 import { writeActs } from './audit.ts';
@@ -24,16 +24,17 @@ const PUT_OVERRIDES = `
 const ALL_MS = 10_000;
 
 /**
- * Where they have changed, one way there and back for as many as most have: all calls wait for it. With four of them 18 changes
- * a second left 151 of 2,389 calls (two busy cores, 2026-11-19).
+ * One way there and back: all calls wait for it. With four of them 18 changes a second left 151 of 2,389 calls (two busy
+ * cores, 2026-11-19).
  */
-const FEW = 1_000;
-const READ_FEW = {
-  name: 'overrides',
+const CHANGED = {
+  name: 'changed-overrides',
   text: `
-    SELECT revision.value AS revision, override_mark.value AS mark, ${names}
-    FROM revision LEFT JOIN override_mark ON true
-    LEFT JOIN LATERAL (SELECT * FROM override WHERE override_mark.value IS DISTINCT FROM $1 LIMIT $2) AS few ON true`,
+    WITH since AS (SELECT min(id) AS id FROM override_change WHERE was = $1)
+    SELECT revision.value AS revision, override_mark.value AS mark, since.id IS NOT NULL AS is_known, changed, ${names}
+    FROM revision LEFT JOIN override_mark ON true CROSS JOIN since
+    LEFT JOIN LATERAL (SELECT DISTINCT domain AS changed FROM override_change WHERE id >= since.id) AS change ON true
+    LEFT JOIN override ON domain = changed`,
 };
 
 const markIn = (rows: readonly PostgresRow[]) => ({
@@ -90,16 +91,21 @@ export function createOverrides({ run }: Connections, revisions: Revisions) {
     /** One statement sees one state of the database: the overrides, their mark and the revision belong together. */
     readOverrides: async (known: string | undefined) => {
       if (known !== undefined) {
-        const { rows } = await run(session => session.query({ ...READ_FEW, values: [known, FEW + 1] }));
-        const { revision, mark } = markIn(rows);
+        const { revision, mark } = await run(readMark);
         if (mark === known) return { revision, mark, overrides: undefined };
-        if (rows.length <= FEW) return { revision, mark, overrides: recordsOf(rows) };
       }
       const rows = await readAll(
         `SELECT revision.value AS revision, override_mark.value AS mark, ${names}
         FROM revision LEFT JOIN override_mark ON true LEFT JOIN override ON true`,
       );
       return { ...markIn(rows), overrides: recordsOf(rows) };
+    },
+    changedOverrides: async (known: string): Promise<ChangedOverrides | undefined> => {
+      const { rows } = await run(session => session.query({ ...CHANGED, values: [known] }));
+      const { revision, mark } = markIn(rows);
+      if (rows[0]?.is_known !== true && mark !== known) return undefined;
+      const gone = rows.filter(({ changed, domain }) => changed !== null && domain === null);
+      return { revision, mark, overrides: [...recordsOf(rows)], gone: gone.map(row => String(row.changed)) };
     },
     /** The same of these and the revision. */
     listOverrides: async () => {

@@ -1,4 +1,9 @@
-/** One row that differs after every change of an override, whoever made it: earlier versions of the program included. */
+/**
+ * One row that differs after every change of an override, whoever made it, earlier versions of the program included; and
+ * which they were, lately.
+ */
+
+import { CHANGES_KEPT } from '../changed-overrides.ts';
 
 /** By chance and no count: a file that was put back counts again what it has counted before. */
 const RENEW = `INSERT INTO override_mark VALUES (1, lower(hex(randomblob(16))))
@@ -7,7 +12,7 @@ const RENEW = `INSERT INTO override_mark VALUES (1, lower(hex(randomblob(16))))
 const changed = (event: 'INSERT' | 'UPDATE' | 'DELETE') =>
   `CREATE TRIGGER override_mark_${event.toLowerCase()} AFTER ${event} ON override BEGIN ${RENEW}; END`;
 
-export const OVERRIDE_MARK_TABLE = `CREATE TABLE override_mark (
+const MARK_TABLE = `CREATE TABLE override_mark (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     value TEXT NOT NULL
   ) STRICT;
@@ -15,3 +20,21 @@ export const OVERRIDE_MARK_TABLE = `CREATE TABLE override_mark (
   ${changed('INSERT')};
   ${changed('UPDATE')};
   ${changed('DELETE')}`;
+
+/** Before a change, so that `was` is the mark that it takes the place of. */
+const logged = (event: 'INSERT' | 'UPDATE' | 'DELETE', row: 'NEW' | 'OLD') =>
+  `CREATE TRIGGER override_change_${event.toLowerCase()} BEFORE ${event} ON override BEGIN
+    INSERT INTO override_change (domain, was) VALUES (${row}.domain, coalesce((SELECT value FROM override_mark), ''));
+    DELETE FROM override_change WHERE id <= last_insert_rowid() - ${CHANGES_KEPT};
+  END`;
+
+const CHANGE_TABLE = `CREATE TABLE override_change (
+    id INTEGER PRIMARY KEY,
+    domain TEXT NOT NULL,
+    was TEXT NOT NULL
+  ) STRICT;
+  ${logged('INSERT', 'NEW')};
+  ${logged('UPDATE', 'NEW')};
+  ${logged('DELETE', 'OLD')}`;
+
+export const OVERRIDE_MARK_TABLES = { override_mark: MARK_TABLE, override_change: CHANGE_TABLE };

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
-import { actOver, type Override } from '../../core/override.ts';
+import { actOver, type ChangedOverrides, type Override } from '../../core/override.ts';
 import { OVERRIDE } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
@@ -14,6 +14,10 @@ import type { Revisions } from './revision.ts';
  */
 const LINES = `SELECT group_concat(json_object(
     ${OVERRIDE.columns.map(({ name }) => `'${name}', ${name}`).join(', ')}), char(10)) AS lines FROM override`;
+
+const CHANGED = `
+  SELECT changed, ${OVERRIDE.names} FROM (SELECT DISTINCT domain AS changed FROM override_change WHERE id >= ?)
+  LEFT JOIN override ON domain = changed`;
 
 export type Overrides = ReturnType<typeof createOverrides>;
 
@@ -60,6 +64,7 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         const lines = mark === known ? null : db.prepare(LINES).get()!.lines;
         return new TextEncoder().encode(lines === null ? `${head}\n` : `${head}\n${lines}\n`);
       }),
+    changedOverrides: (known: string) => together(() => changedSince(db, known, markNow(), revision())),
     listOverrides: () =>
       together(() => ({
         overrides: db
@@ -68,5 +73,21 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
           .map(OVERRIDE.sqlite.record),
         revision: revision(),
       })),
+  };
+}
+
+function changedSince(
+  db: DatabaseSync,
+  known: string,
+  mark: string,
+  revision: number,
+): ChangedOverrides | undefined {
+  const since = db.prepare('SELECT min(id) AS id FROM override_change WHERE was = ?').get(known)?.id ?? null;
+  if (since === null && mark !== known) return undefined;
+  const rows = since === null ? [] : db.prepare(CHANGED).all(since);
+  return {
+    ...{ revision, mark },
+    overrides: rows.filter(({ domain }) => domain !== null).map(OVERRIDE.sqlite.record),
+    gone: rows.filter(({ domain }) => domain === null).map(({ changed }) => String(changed)),
   };
 }

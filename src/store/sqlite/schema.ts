@@ -7,7 +7,7 @@ import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
 import { LIST_TABLES } from './list-tables.ts';
 import { VERDICT_DAY_TABLE } from './mix.ts';
-import { OVERRIDE_MARK_TABLE } from './override-mark.ts';
+import { OVERRIDE_MARK_TABLES } from './override-mark.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
 /** Marks a file as ours ("DRSK"), so that another program's database is never written to. */
@@ -208,7 +208,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
   event: EVENT_TABLE,
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
-  override_mark: OVERRIDE_MARK_TABLE,
+  ...OVERRIDE_MARK_TABLES,
   guest_by_domain: 'CREATE INDEX guest_by_domain ON guest (domain)',
 };
 

@@ -159,6 +159,7 @@ function records(direct: Ask, bulk: Ask, deadlineMs: number) {
     removeOverride: (domain, act) => direct('removeOverride', [domain, act]),
     readOverrides: async known =>
       markedOverrides(await direct('readOverrides', [known], OVERRIDES_MS), known),
+    changedOverrides: known => direct('changedOverrides', [known]),
     listOverrides: () => direct('listOverrides', []),
     addOperator: (operator, act) => direct('addOperator', [operator, act]),
     revokeOperator: (name, at, act) => direct('revokeOperator', [name, at, act]),
