@@ -1,5 +1,6 @@
 /** The body of a request: JSON of a bounded size and of the shape that its route names, or why it is not. */
 
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Type } from 'typebox';
@@ -71,6 +72,7 @@ export async function readJson(
 ): Promise<{ readonly sent: unknown } | Refusal | undefined> {
   const bytes = await readBytes(req, head, limits.bytes, into);
   if (bytes === undefined || 'refused' in bytes) return bytes;
+  if (!isUtf8(bytes)) return refuse('validation_error', NOT_UTF8);
   const { values } = limits;
   if (values && hasMore(bytes, values.most)) return refuse('validation_error', values.problem);
   await letOthersIn(bytes);
