@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { FIRST_START, MOST_ACTS } from '../../src/core/audit.ts';
 import { MOST_DECISIONS } from '../../src/core/decision.ts';
 import { digestOf } from '../../src/core/key.ts';
@@ -1239,6 +1239,114 @@ describe('a restore', () => {
     await store.restore(target, ACT);
     const spend = { keyId: key.id, day: DAY, quota: null };
     expect(await spendOne(other, spend, revision)).toEqual({ outcome: 'changed' });
+  });
+
+  /** Each time between the two parts of a restore, when it has compared and does not hold the lock yet. */
+  function between(work: () => void) {
+    const { exec } = DatabaseSync.prototype;
+    const spy = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (
+      this: DatabaseSync,
+      sql,
+    ) {
+      const isRestoring = this.prepare("SELECT 1 FROM pragma_database_list WHERE name = 'backup'").get();
+      if (sql === 'BEGIN IMMEDIATE' && isRestoring) work();
+      return exec.call(this, sql);
+    });
+    onTestFinished(() => spy.mockRestore());
+  }
+
+  test('takes no revocation back that happens while it compares', async () => {
+    const { path, store, key, target } = await backedUp(newStore);
+    const other = await storeAt(path);
+    const limited = { ...key, quota: 99 };
+    await store.updateKey(limited, key, ACT);
+    let times = 0;
+    between(() => {
+      if (times++ === 0) void other.updateKey({ ...limited, revokedAt: 5 }, limited, ACT);
+    });
+    await store.restore(target, ACT);
+    expect(await store.listKeys()).toEqual([{ ...key, revokedAt: 5 }]);
+    expect(times).toBe(2);
+  });
+
+  test('takes no call back that is counted while it compares, and no list that is added or rolled back', async () => {
+    const { store, key, spend } = await backedUp();
+    await spend('2026-09-30');
+    const own = { name: 'o', place: '/a', kind: 'protected', format: 'lines', verified: false } as const;
+    await store.addFeed({ ...own, addedAt: 3 }, 9, ACT);
+    const version = (feed: string, acceptedAt: number) => ({
+      ...{ feed, version: `${acceptedAt}`, digest: `${acceptedAt}`, names: 1, body: 'x', acceptedAt },
+    });
+    for (const feed of ['o', 'castle']) await store.acceptSnapshot(version(feed, 4), null, ACT);
+    const fuller = join(temporaryFolder(), 'fuller.db');
+    await store.backup(fuller, () => {});
+
+    const anew = await newStore();
+    const beside = await storeAt(anew.path);
+    await anew.store.createKey(key, ACT);
+    await anew.store.acceptSnapshot(version('castle', 8), null, ACT);
+    let times = 0;
+    const meanwhile = [
+      () => beside.addFeed({ ...own, addedAt: 9 }, 9, ACT),
+      () =>
+        beside.acceptSnapshot(version('castle', 9), '8', {
+          ...ACT,
+          action: 'feed.rollback',
+          subject: 'castle',
+        }),
+      () => {
+        const db = new DatabaseSync(anew.path);
+        db.prepare('INSERT INTO usage (key_id, month, used) VALUES (?, ?, 3)').run(key.id, MONTH);
+        db.close();
+      },
+    ];
+    between(() => void meanwhile[times++]?.());
+    await anew.store.restore(fuller, ACT);
+    expect(times).toBe(3);
+    expect(await anew.store.used(key.id, MONTH)).toBe(3);
+    expect(await anew.store.used(key.id, '2026-09')).toBe(1);
+    expect((await anew.store.snapshots()).map(({ feed, version: is }) => [feed, is])).toEqual([
+      ['castle', '9'],
+    ]);
+  });
+
+  test('comes to its end also where keys change as often as it compares them', async () => {
+    const { path, store, key, target } = await backedUp(newStore);
+    const other = await storeAt(path);
+    let last = key;
+    between(() => {
+      const next = { ...last, quota: (last.quota ?? 0) + 1 };
+      void other.updateKey(next, last, ACT);
+      last = next;
+    });
+    const { changes } = await store.restore(target, ACT);
+    expect(changes).toMatchObject([{ action: 'key.update', detail: `quota ${last.quota} → 10` }]);
+    expect(await store.listKeys()).toEqual([key]);
+  });
+
+  test('of much that is here already refuses no call of those who count meanwhile', async () => {
+    const { path, store, key } = await backedUp(newStore);
+    const db = new DatabaseSync(path);
+    db.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+      INSERT INTO key (id, name, digest, prefix, last4, origins, networks, created_at)
+        SELECT 'k' || i, 'k' || i, 'd' || i, 'p', 'l', '[]', '[]', 1 FROM n;
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+      INSERT INTO usage_day (key_id, day, used) SELECT id, date('2026-10-01', '+' || i || ' days'), 5 FROM key, n
+        WHERE id <> '${key.id}'`);
+    db.close();
+    const target = join(temporaryFolder(), 'much.db');
+    await store.backup(target, () => {});
+    const served = await servedStore(path);
+    const revision = await served.revision();
+    const counts: string[] = [];
+    let isRestored = false;
+    const restoring = served.restore(target, ACT).finally(() => {
+      isRestored = true;
+    });
+    while (!isRestored)
+      counts.push((await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision)).outcome);
+    expect((await restoring).changes).toEqual([]);
+    expect(counts.length).toBeGreaterThan(10);
   });
 
   test('leaves the backup as it is', async () => {

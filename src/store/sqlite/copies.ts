@@ -17,6 +17,9 @@ import { copyWhole } from './whole-copy.ts';
 /** What is done in a thread that is started for it. */
 export type InThreadOfItsOwn = <T>(work: (ask: Asking<Copier>['ask']) => Promise<T>) => Promise<T>;
 
+/** Beside somebody who changes keys or lists as often as a restore compares them. */
+const MOST_TRIES = 4;
+
 /** For the store at `path`. */
 export function createCopies(
   path: string,
@@ -49,8 +52,17 @@ export function createCopies(
     isOwnBackup: copy => apart(askThere => askThere('isOwnCopy', [copy], NO_DEADLINE)),
     compareBackup: source =>
       withCopy(path, source, (copy, missing) => ask('compareBackup', [copy, missing], NO_DEADLINE)),
-    restore: (source, act) =>
-      withCopy(path, source, (copy, missing) => ask('restore', [copy, missing, act], NO_DEADLINE)),
+    async restore(source, act) {
+      for (let tries = 0; tries < MOST_TRIES; tries++) {
+        const restored = await withCopy(path, source, (copy, missing) =>
+          ask('restore', [copy, missing, act], NO_DEADLINE),
+        );
+        if (restored) return restored;
+      }
+      return withCopy(path, source, (copy, missing) =>
+        ask('restoreLocked', [copy, missing, act], NO_DEADLINE),
+      );
+    },
   };
 }
 

@@ -24,8 +24,8 @@ import { replaced, type Table } from '../table.ts';
 /** Rows that nobody decided about: what only the backup knows of them. */
 export interface Merge {
   readonly name: string;
-  /** `FROM backup.… AS old WHERE …` */
-  readonly from: string;
+  /** Of a row of the backup, `old`. */
+  readonly where: string;
   readonly into: string;
 }
 
@@ -41,7 +41,7 @@ export const sameIn = ({ key }: Table<object>, table = 'old') =>
 /** A count is never lowered. */
 const countsOf = (table: Table<object>): Merge => ({
   name: table.name,
-  from: `FROM backup.${table.name} AS old WHERE old.used >
+  where: `old.used >
     coalesce((SELECT used FROM main.${table.name} AS present WHERE ${sameIn(table)}), 0)`,
   into: `INSERT INTO main.${table.name} (${table.names}) SELECT ${table.names}`,
 });
@@ -52,7 +52,7 @@ const missingOf = (
   more = '',
 ): Merge => ({
   name,
-  from: `FROM backup.${name} AS old WHERE NOT EXISTS (SELECT 1 FROM main.${name} AS present WHERE ${same}) ${more}`,
+  where: `NOT EXISTS (SELECT 1 FROM main.${name} AS present WHERE ${same}) ${more}`,
   into: `INSERT INTO main.${name} (${names}) SELECT ${names}`,
 });
 
@@ -93,8 +93,7 @@ const USED_THERE = '(SELECT accepted_at FROM backup.snapshot AS used WHERE used.
 /** With a list its other versions, and with these that an operator went back from one of them: `listsAgain` says when. */
 const VERSIONS: Merge = {
   name: PAST_SNAPSHOT.name,
-  from: `FROM backup.past_snapshot AS old
-    WHERE coalesce(${USED_THERE} > ${NEWEST_HERE}, ${NEWEST_HERE} IS NULL)`,
+  where: `coalesce(${USED_THERE} > ${NEWEST_HERE}, ${NEWEST_HERE} IS NULL)`,
   into: `INSERT OR IGNORE INTO main.past_snapshot (${PAST_SNAPSHOT.names}) SELECT ${PAST_SNAPSHOT.names}`,
 };
 
@@ -102,7 +101,7 @@ const VERSIONS: Merge = {
 const IS_UNNUMBERED = 'coalesce((SELECT last FROM main.changes_mark), 0) = 0';
 const CHANGES: readonly Merge[] = [LISTING_CHANGE, CHANGES_MARK].map(({ name, names }) => ({
   name,
-  from: `FROM backup.${name} AS old WHERE ${IS_UNNUMBERED} AND (SELECT last FROM backup.changes_mark) > 0`,
+  where: `${IS_UNNUMBERED} AND (SELECT last FROM backup.changes_mark) > 0`,
   into: `INSERT OR REPLACE INTO main.${name} (${names}) SELECT ${names}`,
 }));
 
@@ -139,7 +138,14 @@ export const MERGES: readonly Merge[] = [
   ACTS,
 ];
 
+/** The rows of the copy that bring something, set apart in it: what is here already takes seconds to look through. */
+export const find = ({ name, where }: Merge) =>
+  `CREATE TABLE backup.found_${name} AS SELECT * FROM backup.${name} AS old WHERE ${where}`;
+
+/** Of these, as what is here may have changed since. */
+export const found = ({ name, where }: Merge) => `FROM backup.found_${name} AS old WHERE ${where}`;
+
 const isCount = ({ name }: Merge) => name === USAGE.name || name === USAGE_DAY.name;
-export const put = (merge: Merge) =>
-  `${merge.into} ${merge.from} ${isCount(merge) ? `ON CONFLICT DO UPDATE SET ${replaced(USED)}` : ''}`;
+export const putFound = (merge: Merge) =>
+  `${merge.into} ${found(merge)} ${isCount(merge) ? `ON CONFLICT DO UPDATE SET ${replaced(USED)}` : ''}`;
 const USED = { columns: USAGE.columns.filter(({ name }) => name === 'used') };
