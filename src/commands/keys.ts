@@ -88,12 +88,12 @@ function withLimits(command: Command): Command {
     .option(
       '--origin <origin>',
       'web origin that may use the key, such as https://app.example.com or https://*.example.com; repeat for more, "any" for no limit',
-      checkedList(parseOrigin),
+      checkedList('--origin', parseOrigin),
     )
     .option(
       '--network <cidr>',
       'client network that may use the key, such as 192.0.2.0/24; repeat for more, "any" for no limit',
-      checkedList(parseNetwork),
+      checkedList('--network', parseNetwork),
     )
     .option('--expires <date>', 'date or time (UTC) when the key expires; "never" removes it', dateValue)
     .option('--json', 'one JSON document on stdout');

@@ -8,13 +8,21 @@ import { MAX_RATE } from '../core/rate.ts';
 import { parseHost, parseMoment } from '../core/typed.ts';
 import { UsageProblem } from './print.ts';
 
-/** For commander, which passes what it has collected so far as the second argument. */
-export function checkedList(parse: (text: string) => Checked<string>) {
-  return (text: string, before: readonly string[] = []): string[] => {
-    if (text === 'any') return [];
+/**
+ * For commander, which passes what it has collected so far as the second argument; an empty list is "any". Beside others
+ * that made a key for everybody or not, by which came last (2026-11-19).
+ */
+export function checkedList(option: string, parse: (text: string) => Checked<string>) {
+  return (text: string, before?: readonly string[]): string[] => {
+    const isAny = text === 'any';
+    if (before && isAny !== (before.length === 0))
+      throw new UsageProblem(
+        `${option} any is no limit: leave it out to keep the others, or leave these out for no limit`,
+      );
+    if (isAny) return [];
     const checked = parse(text);
     if (!checked.ok) throw new UsageProblem(checked.problem);
-    return [...before, checked.value];
+    return [...(before ?? []), checked.value];
   };
 }
 

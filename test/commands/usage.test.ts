@@ -292,6 +292,10 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['keys create --name a --key drk_abc', /unknown option/],
   ['keys create --name a drk_abc', /too many arguments/],
   ['keys create --name a --quota -1', /whole number/],
+  ['keys create --name a --origin any --origin https://a.com', /--origin any is no limit: leave it out/],
+  ['keys create --name a --origin https://a.com --origin any', /--origin any is no limit: leave it out/],
+  ['keys update a --network any --network 192.0.2.0/24', /--network any is no limit: leave it out/],
+  ['keys update a --network 192.0.2.0/24 --network any', /--network any is no limit: leave it out/],
   ['keys update a', /--name, --note, --quota, --rate, --origin, --network or --expires/],
   ['overrides set example.com perhaps', /allow, deny, role/],
   ['keys create --name a --expires 2020-01-01', /2020-01-01 is past/],
@@ -336,10 +340,14 @@ const BAD_VALUES: readonly (readonly [string, (text: string) => unknown, readonl
   ['a domain', domainValue, ['', 'a@example.com', 'co.uk', 'https://example.com', 'nodot', '127.0.0.1']],
   [
     'an origin',
-    checkedList(parseOrigin),
+    checkedList('--origin', parseOrigin),
     ['example.com', 'https://example.com/a', 'null', 'https://*.com:x'],
   ],
-  ['a network', checkedList(parseNetwork), ['192.0.2.0/33', 'example.com', '2001:db8::/129', '']],
+  [
+    'a network',
+    checkedList('--network', parseNetwork),
+    ['192.0.2.0/33', 'example.com', '2001:db8::/129', ''],
+  ],
   ['a name', labelValue, ['', '   ', '\u200b', '\u202egnp.exe', 'two\nlines', 'x'.repeat(201)]],
 ];
 test.each(BAD_VALUES)('%s that makes no sense is wrong usage', (_, parse, values) => {
