@@ -11,11 +11,11 @@ import { CommandFailed, printFields, printJson, printTable, showOnce, UsageProbl
 import {
   checkedList,
   dateValue,
-  durationValue,
   labelValue,
   NONE,
   type OrNone,
   orNull,
+  overlapValue,
   quotaValue,
   rateValue,
 } from './values.ts';
@@ -140,7 +140,7 @@ export function addKeys(program: Command): void {
     .command('rotate')
     .description('give a key a new secret; its count and limits stay')
     .argument('<key>', 'id or name')
-    .option('--overlap <duration>', 'how long the old secret stays valid, such as 24h', durationValue, 0)
+    .option('--overlap <duration>', 'how long the old secret stays valid, such as 24h', overlapValue, 0)
     .option('--end-previous', 'also while the secret before still has an overlap, which ends now')
     .option('--json', 'one JSON document on stdout')
     .action(rotate);

@@ -5,6 +5,7 @@ import { type Domain, parseDomain } from '../core/domain.ts';
 import { parseLabel } from '../core/label.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
+import { LONGEST_OVERLAP } from '../core/rotation.ts';
 import { parseHost, parseMoment } from '../core/typed.ts';
 import { UsageProblem } from './print.ts';
 
@@ -67,6 +68,13 @@ export function durationValue(text: string): number {
   if (text === '0') return 0;
   if (!parts) throw new UsageProblem('a duration must be like 30m, 24h or 7d, or 0');
   return Number(parts[1]) * UNITS[parts[2]!]!;
+}
+
+export function overlapValue(text: string): number {
+  const value = durationValue(text);
+  if (value > LONGEST_OVERLAP * 1_000)
+    throw new UsageProblem(`the overlap must be at most ${LONGEST_OVERLAP / 86_400}d, such as 24h or 30d`);
+  return value;
 }
 
 export function domainValue(text: string): Domain {

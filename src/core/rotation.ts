@@ -29,6 +29,9 @@ export function rotated(before: KeyRecord, fresh: KeyRecord, until: number | nul
   return { digest, prefix, last4, previousDigest, previousUntil: until, former };
 }
 
+/** In seconds, a leap year: an old secret that never ends is no rotation. */
+export const LONGEST_OVERLAP = 366 * 86_400;
+
 export interface Rotation {
   /** So many milliseconds the old secret stays valid. */
   readonly overlap: number;

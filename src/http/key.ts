@@ -8,11 +8,11 @@ import type { VerdictCounts } from '../core/mix.ts';
 import { parseNetwork, parseOrigin } from '../core/origin.ts';
 import { MAX_QUOTA } from '../core/quota.ts';
 import { MAX_RATE } from '../core/rate.ts';
+import { LONGEST_OVERLAP } from '../core/rotation.ts';
 import { Ending, momentOrNull, orNull, strict } from './members.ts';
 import { Moment, nullable } from './schemas.ts';
 
 const MOST_RULES = 100;
-const LONGEST_OVERLAP = 366 * 86_400;
 
 /** What a caller reads who sent something else in a member of this name. */
 export const KEY_MUST_BE = {

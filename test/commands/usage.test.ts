@@ -21,10 +21,12 @@ import {
   durationValue,
   labelValue,
   limitValue,
+  overlapValue,
   quotaValue,
   rateValue,
 } from '../../src/commands/values.ts';
 import { parseNetwork, parseOrigin } from '../../src/core/origin.ts';
+import { LONGEST_OVERLAP } from '../../src/core/rotation.ts';
 import { SETTINGS } from '../../src/settings.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { CLI, hasTool, NO_DNS, openBeside, ROOT, run, runJson } from '../support/process.ts';
@@ -296,6 +298,7 @@ const WRONG: readonly (readonly [string, RegExp])[] = [
   ['keys create --name a --origin https://a.com --origin any', /--origin any is no limit: leave it out/],
   ['keys update a --network any --network 192.0.2.0/24', /--network any is no limit: leave it out/],
   ['keys update a --network 192.0.2.0/24 --network any', /--network any is no limit: leave it out/],
+  ['keys rotate a --overlap 999999d', /the overlap must be at most 366d/],
   ['keys update a', /--name, --note, --quota, --rate, --origin, --network or --expires/],
   ['overrides set example.com perhaps', /allow, deny, role/],
   ['keys create --name a --expires 2020-01-01', /2020-01-01 is past/],
@@ -337,6 +340,7 @@ const BAD_VALUES: readonly (readonly [string, (text: string) => unknown, readonl
     ],
   ],
   ['a duration', durationValue, ['soon', '5', '-5m', '1w', '']],
+  ['an overlap', overlapValue, ['999999d', '367d', '8785h', '-1d', '5']],
   ['a domain', domainValue, ['', 'a@example.com', 'co.uk', 'https://example.com', 'nodot', '127.0.0.1']],
   [
     'an origin',
@@ -350,6 +354,10 @@ const BAD_VALUES: readonly (readonly [string, (text: string) => unknown, readonl
   ],
   ['a name', labelValue, ['', '   ', '\u200b', '\u202egnp.exe', 'two\nlines', 'x'.repeat(201)]],
 ];
+test('an overlap may be as long as a leap year', () => {
+  expect(overlapValue('366d')).toBe(LONGEST_OVERLAP * 1_000);
+});
+
 test.each(BAD_VALUES)('%s that makes no sense is wrong usage', (_, parse, values) => {
   for (const value of values) expect(() => parse(value), JSON.stringify(value)).toThrow(UsageProblem);
 });
