@@ -6,6 +6,7 @@ import { addAudit } from './commands/audit.ts';
 import { addCopies } from './commands/copy.ts';
 import { addDecisions } from './commands/decisions.ts';
 import { addDoctor } from './commands/doctor.ts';
+import { isExpected } from './commands/expected.ts';
 import { addFeeds } from './commands/feeds.ts';
 import { addInfra } from './commands/infra.ts';
 import { addKeys } from './commands/keys.ts';
@@ -13,16 +14,11 @@ import { addLookups } from './commands/lookup.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addOperators } from './commands/operators.ts';
 import { addOverrides } from './commands/overrides.ts';
-import { CommandFailed, clearProgress, UsageProblem } from './commands/print.ts';
+import { clearProgress, UsageProblem } from './commands/print.ts';
 import { addServe } from './commands/serve.ts';
 import { addSettings } from './commands/settings.ts';
 import { VERSION } from './compose.ts';
-import { ConfigRefused } from './config.ts';
-import { FeedError } from './core/feed.ts';
-import { StoreUnavailable } from './core/ports.ts';
-import { TableError } from './core/tables.ts';
 import { takeSettings } from './setting-sources.ts';
-import { StoreRefused } from './store/refused.ts';
 
 const FAILED = 1;
 const WRONG_USAGE = 2;
@@ -42,9 +38,6 @@ const COMMANDS = [
   addOperators,
   addDecisions,
 ];
-
-/** Problems whose message is all that an operator needs; anything else is our fault and shows its stack. */
-const EXPECTED = [CommandFailed, ConfigRefused, FeedError, TableError, StoreRefused, StoreUnavailable];
 
 const program = new Command('domain-risk')
   .description('Scores email domains from 0 to 100 and shows the evidence behind every point. Self-hosted.')
@@ -95,9 +88,10 @@ try {
     process.stderr.write(`domain-risk: ${error.message}\n`);
     process.exitCode = WRONG_USAGE;
   } else {
-    const expected = EXPECTED.some(kind => error instanceof kind);
     const { message, stack } = error as Error;
-    process.stderr.write(`${(expected ? message : String(stack)).replaceAll(/^/gm, 'domain-risk: ')}\n`);
+    process.stderr.write(
+      `${(isExpected(error) ? message : String(stack)).replaceAll(/^/gm, 'domain-risk: ')}\n`,
+    );
     process.exitCode = FAILED;
   }
 }

@@ -31,6 +31,12 @@ export interface Up {
   readonly health: ResolverHealth;
 }
 
+/** It cannot start. An error loses its class on the way: `isExpected` says whether its message is all that is needed. */
+export interface Failed {
+  readonly failed: Error;
+  readonly isExpected: boolean;
+}
+
 /** What is asked of each worker, and of the supervisor for all of them together. */
 export interface Told {
   readonly health: ResolverHealth;
@@ -53,6 +59,6 @@ export type ToWorker =
 export type FromWorker =
   | { readonly lines: string }
   | { readonly up: Up }
-  | { readonly failed: Error }
+  | Failed
   | { readonly askAll: Topic; readonly id: number }
   | { readonly id: number; readonly told: Told[Topic] };

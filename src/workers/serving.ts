@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Handed } from '../assemble.ts';
+import { isExpected } from '../commands/expected.ts';
 import { logInto } from '../commands/log.ts';
 import { joinCatalog, joinStore } from '../compose.ts';
 import { type Config, readConfig } from '../config.ts';
@@ -22,7 +23,7 @@ const { workers } = begun;
 const tell = (message: FromWorker) => port.postMessage(message);
 
 function fail(error: unknown): never {
-  tell({ failed: error as Error });
+  tell({ failed: error as Error, isExpected: isExpected(error) });
   process.exit(1);
 }
 

@@ -3,13 +3,14 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Handed } from '../assemble.ts';
+import { CommandFailed } from '../commands/print.ts';
 import type { OpenedStore } from '../compose.ts';
 import type { ResolverHealth } from '../core/ports.ts';
 import { SharedBuckets } from '../core/shared-rate.ts';
 import { Listeners } from '../http/listeners.ts';
 import type { MetricValues } from '../http/metrics.ts';
 import type { Environment } from '../setting-sources.ts';
-import type { FromWorker, Told, Topic, Up, WorkerStart } from './messages.ts';
+import type { Failed, FromWorker, Told, Topic, Up, WorkerStart } from './messages.ts';
 import { post, Questions } from './questions.ts';
 import { Whole } from './whole.ts';
 
@@ -124,7 +125,8 @@ export class Supervisor {
         this.#whole.came(place.worker, message.up.health);
         resolve(message.up);
       } else if ('failed' in message) {
-        cause = message.failed;
+        const { failed, isExpected } = message;
+        cause = isExpected ? new CommandFailed(failed.message, { cause: failed }) : failed;
         place.hasSaid = true;
       } else this.#take(thread, message);
     });
@@ -160,7 +162,7 @@ export class Supervisor {
     for (const { thread } of this.#places) post(thread, { settings });
   }
 
-  #take(thread: Worker, message: Exclude<FromWorker, { up: Up } | { failed: Error }>): void {
+  #take(thread: Worker, message: Exclude<FromWorker, { up: Up } | Failed>): void {
     if ('lines' in message) this.#parts.pass(message.lines);
     else if ('askAll' in message) {
       const { id } = message;

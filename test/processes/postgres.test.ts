@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { KeyRecord } from '../../src/core/key.ts';
@@ -10,7 +12,7 @@ import { CALM, callMany, tally } from '../support/load.ts';
 import { hasPostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
 import { type Running, run, runJson, SECRET, startServer } from '../support/process.ts';
 import { eventually, full, pause, randomFrom, SEED, sized } from '../support/scale.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, temporaryFolder } from '../support/service.ts';
 
 /** The last of them with several workers. The most servers disagree most easily: fewer of them are for the full form. */
 const SERVERS = sized(3, 4);
@@ -360,6 +362,18 @@ describe.runIf(hasPostgres(true))('servers on one PostgreSQL', () => {
     } finally {
       await other.end();
     }
+  });
+
+  test('that only reads from the moment on when workers open it ends the start with one line', async () => {
+    const hook = join(temporaryFolder(), 'reads.mjs');
+    writeFileSync(
+      hook,
+      `import { isMainThread } from 'node:worker_threads';
+      if (!isMainThread) process.env.PGOPTIONS = '-c default_transaction_read_only=on';`,
+    );
+    const own = { DATABASE_URL: url, WORKERS: '2', NODE_OPTIONS: `--import ${hook}` };
+    const { code, stderr } = await run(['serve'], { env: own, through: ['env'] });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^domain-risk: .* only reads .*: name .*\n$/)]);
   });
 
   describe('a database that is', () => {
