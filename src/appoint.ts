@@ -13,14 +13,12 @@ export interface Appointed {
   readonly token: string;
 }
 
-type Kept = Pick<Store, 'addOperator' | 'revokeOperator' | 'listOperators'>;
+type Kept = Pick<Store, 'addOperator' | 'revokeOperator'>;
 
 export function createAppoint({ store, clock }: { store: Kept; clock: Clock }) {
   return {
     /** Undefined where one who is not revoked has this name, or one like it. */
     async add(name: string, actor: Actor): Promise<Appointed | undefined> {
-      const isDouble = (one: OperatorRecord) => one.revokedAt === null && alike(one.name) === alike(name);
-      if ((await store.listOperators()).some(isDouble)) return undefined;
       const token = TOKEN_PREFIX + randomBytes(32).toString('hex');
       const operator = { name, digest: digestOf(token), createdAt: clock(), revokedAt: null };
       const act = actOf(clock(), 'operator.add', name, actor);

@@ -7,7 +7,6 @@ import { type Act, type Actor, actOf } from './core/audit.ts';
 import {
   changesIn,
   digestOf,
-  doubleOf,
   type KeyRecord,
   type Limits,
   limitsIn,
@@ -101,10 +100,9 @@ export function createOperate(parts: Parts): Operate {
 function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys' | 'usedBy'> {
   return {
     async findKey(idOrName) {
-      const keys = await store.listKeys();
-      const byId = keys.find(key => key.id === idOrName);
+      const byId = await store.keyById(idOrName);
       if (byId) return byId;
-      const byName = namedOf(keys, idOrName);
+      const byName = namedOf(await store.keysNamed(idOrName), idOrName);
       if (byName.length > 1) return problem('ambiguous', 'several keys have this name: use the id');
       return byName[0] ?? NO_SUCH_KEY;
     },
@@ -135,10 +133,10 @@ function actsOnKeys({ store, clock }: Parts): ActsOnKeys {
 
   return {
     async createKey(limits, actor) {
-      const double = doubleOf(await store.listKeys(), undefined, limits.name);
-      if (double) return taken(double.name);
       const made = newKey(limits, clock());
-      return (await store.createKey(made.key, creation(made.key, actor), true)) ? made : taken(limits.name);
+      if (await store.createKey(made.key, creation(made.key, actor), true)) return made;
+      const [double] = await store.keysNamed(limits.name);
+      return taken(double?.name ?? limits.name);
     },
 
     async createFirstKey(name, actor, secret) {
@@ -188,8 +186,7 @@ async function change(
   actFor: (key: KeyRecord, changed: KeyRecord) => Act,
 ): Promise<KeyRecord | Problem> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const keys = await store.listKeys();
-    const key = keys.find(one => one.id === id);
+    const key = await store.keyById(id);
     if (!key) return NO_SUCH_KEY;
     if (key.revokedAt !== null)
       return problem('revoked', `the key ${key.id} is revoked, which cannot be undone: create a new one`);
@@ -197,9 +194,11 @@ async function change(
     if ('problem' in edited) return edited;
     const changed = { ...key, ...edited };
     if (isDeepStrictEqual(changed, key)) return key;
-    const double = doubleOf(keys, id, changed.name);
-    if (double) return taken(double.name);
     if (await store.updateKey(changed, key, actFor(key, changed))) return changed;
+    // A key that has its name since before keeps it.
+    const alike = changed.name === key.name ? [] : await store.keysNamed(changed.name);
+    const double = alike.find(one => one.id !== id);
+    if (double) return taken(double.name);
   }
   return problem('contended', 'others change this key all the time, and nothing was changed here: try again');
 }

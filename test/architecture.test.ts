@@ -329,6 +329,7 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'own-copy',
     'owner',
     'pair',
+    'questions',
     'restore',
     'restore-rows',
     'shared-commits',

@@ -2,7 +2,6 @@
 
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { alike } from './label.ts';
 import { toSecond } from './quota.ts';
 
 export interface KeyRecord {
@@ -56,21 +55,10 @@ export function givenOf(limits: { readonly [L in keyof Limits]: Limits[L] | unde
   return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
-/** Live keys of that name, or else of one that people take for it. */
-export function namedOf(keys: readonly KeyRecord[], name: string): KeyRecord[] {
-  const live = keys.filter(key => key.revokedAt === null);
-  const exact = live.filter(key => key.name === name);
-  return exact.length > 0 ? exact : live.filter(key => alike(key.name) === alike(name));
-}
-
-/** The live key that people would take for the one that gets this name. A key that has its name since before keeps it. */
-export function doubleOf(
-  keys: readonly KeyRecord[],
-  id: string | undefined,
-  name: string,
-): KeyRecord | undefined {
-  if (keys.some(key => key.id === id && key.name === name)) return undefined;
-  return keys.find(key => key.id !== id && key.revokedAt === null && alike(key.name) === alike(name));
+/** Of keys with names that are alike, those that have this very one, or else all. */
+export function namedOf(keys: readonly KeyRecord[], name: string): readonly KeyRecord[] {
+  const exact = keys.filter(key => key.name === name);
+  return exact.length > 0 ? exact : keys;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Domain } from './domain.ts';
 import type { EventStore } from './event.ts';
 import type { Guest, HostRecord, SeenListed } from './guest.ts';
 import type { KeyRecord } from './key.ts';
+import type { KeyStore } from './key-store.ts';
 import type { ListStore } from './list-store.ts';
 import type { Mail } from './mail.ts';
 import type { MixStore } from './mix.ts';
@@ -112,7 +113,7 @@ export interface SweepMark {
   readonly dead: string | null;
 }
 
-export interface Store extends ListStore, DecisionStore, EventStore, MixStore, WhereaboutsStore {
+export interface Store extends KeyStore, ListStore, DecisionStore, EventStore, MixStore, WhereaboutsStore {
   /**
    * Counts one call, with all its names, durably, in one statement that checks and increments. `revision` is the one under which
    * the key was judged; a grant proves that it is still the current one (optimistic concurrency). Rejects with
@@ -136,18 +137,6 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
   lastUses(): Promise<ReadonlyMap<string, number>>;
   /** Of one key or of all, in the order of keys and days; days without a call are left out. */
   usageDays(sinceDay: string, keyId: string | undefined): Promise<DayUsage[]>;
-
-  /** False where a key that is not revoked has its name, and no other may have it. */
-  createKey(key: KeyRecord, act: Act, isNameUnique?: boolean): Promise<boolean>;
-  /** Only into a store that has no key at all; false when there is one. */
-  createFirstKey(key: KeyRecord, act: Act): Promise<boolean>;
-  /**
-   * Compare and swap: replaces the record `was`; false when it is not, or no longer, what is stored, when it is revoked:
-   * that stays as it is, and when its new name is that of another key that is not. So of two operators at once none undoes
-   * what the other did.
-   */
-  updateKey(key: KeyRecord, was: KeyRecord, act: Act): Promise<boolean>;
-  listKeys(): Promise<KeyRecord[]>;
 
   setOverride(override: Override, act: Act): Promise<void>;
   /** All of them or none, decided by what stood under the mark `was`; false when another change came between. */
@@ -208,7 +197,7 @@ export interface Store extends ListStore, DecisionStore, EventStore, MixStore, W
 
   /** The key that filters are signed with: the first candidate that anybody gave, ever. */
   signingKey(candidate: string): Promise<string>;
-  /** False where one who is not revoked has this name. */
+  /** False where one who is not revoked has this name, or one that people take for it. */
   addOperator(operator: OperatorRecord, act: Act): Promise<boolean>;
   revokeOperator(name: string, at: number, act: Act): Promise<boolean>;
   listOperators(): Promise<OperatorRecord[]>;

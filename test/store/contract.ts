@@ -480,6 +480,55 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect(await store.updateKey(renamed[other]!, keys[other]!, ACT)).toBe(true);
     });
 
+    test('are found one by one, by their id or by a name that people take for theirs, live ones only by name', async () => {
+      const [store, other] = await servers();
+      // The sign for kelvin, wide letters and an umlaut of two signs are what people read in them.
+      const names = [
+        'Kelvin',
+        '\u212aelvin',
+        'ｋｅｌｖｉｎ',
+        'M\u00fcller',
+        'MU\u0308LLER',
+        'Muller',
+        'm\u00fcller 2',
+      ];
+      const keys = names.map((name, at) => someKey({ name, createdAt: NOW + at }));
+      const gone = someKey({ name: 'kelvin', revokedAt: NOW });
+      for (const key of [...keys, gone]) await store.createKey(key, ACT);
+      for (const key of [...keys, gone]) expect(await other.keyById(key.id)).toEqual(key);
+      expect(await other.keyById('key_none')).toBeUndefined();
+      const named = async (name: string) =>
+        (await other.keysNamed(name)).toSorted((a, b) => a.createdAt - b.createdAt);
+      expect(await named('KELVIN')).toEqual(keys.slice(0, 3));
+      expect(await named('m\u00fcller')).toEqual(keys.slice(3, 5));
+      expect(await named('muller')).toEqual([keys[5]]);
+      expect(await named('mull_r')).toEqual([]);
+    });
+
+    test('of two that get names at once which people take for the same one gets it, whether new or renamed', async () => {
+      const stores = await servers();
+      for (const pair of [
+        ['Web', 'web'],
+        ['\u00dcbung', 'u\u0308bung'],
+        ['kelvin', '\u212aelvin'],
+      ]) {
+        const [one, other] = pair.map(name => someKey({ name }));
+        const create = [one!, other!].map((key, at) => stores[at]!.createKey(key, ACT, true));
+        expect((await Promise.all(create)).filter(Boolean)).toHaveLength(1);
+        const keys = [someKey({ name: `first ${one!.id}` }), someKey({ name: `other ${one!.id}` })];
+        for (const key of keys) await stores[0].createKey(key, ACT);
+        const renamed = keys.map((key, at) => ({ ...key, name: `${pair[at]} again` }));
+        const rename = keys.map((key, at) => stores[at]!.updateKey(renamed[at]!, key, ACT));
+        const done = await Promise.all(rename);
+        expect(done.filter(Boolean)).toHaveLength(1);
+        // Its own name in other letters is nobody else's.
+        const first = renamed[done.indexOf(true)]!;
+        expect(await stores[2].updateKey({ ...first, name: first.name.toUpperCase() }, first, ACT)).toBe(
+          true,
+        );
+      }
+    });
+
     test('a revoked key stays revoked, whatever a slower operator writes over it', async () => {
       const { store, key } = await withKey();
       const revoked = { ...key, revokedAt: NOW };
@@ -1655,7 +1704,8 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const ada = { name: 'Ada', digest: 'a', createdAt: 1, revokedAt: null };
       const act = (action: Action) => ({ ...ACT, action, subject: 'Ada' });
       expect(await one.addOperator(ada, act('operator.add'))).toBe(true);
-      expect(await other.addOperator({ ...ada, digest: 'b' }, act('operator.add'))).toBe(false);
+      for (const name of ['Ada', 'ada', 'ＡＤＡ'])
+        expect(await other.addOperator({ ...ada, name, digest: 'b' }, act('operator.add'))).toBe(false);
       expect(await other.listOperators()).toEqual([ada]);
       expect(await other.revokeOperator('Bob', 5, act('operator.revoke'))).toBe(false);
       expect(await other.revokeOperator('Ada', 5, act('operator.revoke'))).toBe(true);

@@ -814,6 +814,18 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
     expect(sent() - between).toBe(1);
   });
 
+  test('of more names in other letters than are looked at in one go each is known', async () => {
+    await empty();
+    const store = await open();
+    await query(`INSERT INTO domain_risk.key (id, name, digest, prefix, last4, origins, networks, created_at)
+      SELECT 'key_' || n, 'schlüssel ' || n, n::text, 'p', 'l', '{}', '{}', n FROM generate_series(1, 2000) AS n`);
+    for (const n of [1, 1_000, 1_001, 2_000]) {
+      const [key, ...others] = await store.keysNamed(`SCHLÜSSEL ${n}`);
+      expect([key?.id, others]).toEqual([`key_${n}`, []]);
+    }
+    expect(await store.keysNamed('Schlüssel 2001')).toEqual([]);
+  });
+
   test('a backup is refused with the line that makes one', async () => {
     const store = await open();
     await expect(store.backup('x', () => {})).rejects.toThrow(/pg_dump --format=custom --schema=domain_risk/);

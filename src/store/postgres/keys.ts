@@ -7,6 +7,7 @@ import type { Store } from '../../core/ports.ts';
 import { KEY } from '../columns.ts';
 import { gathering } from '../gather.ts';
 import { type Connections, inTime, LISTING_MS } from './connect.ts';
+import { idsNamed } from './key-names.ts';
 import type { Revisions } from './revision.ts';
 import type { Session } from './session.ts';
 
@@ -17,8 +18,8 @@ const FULL_NAMES = columns.map(({ name }) => `key.${name}`).join(', ');
 const hasKeys = async (session: Session) => (await session.query('SELECT 1 FROM key LIMIT 1')).count > 0;
 
 /** Changes go one after the other: nobody else takes it meanwhile. */
-const isTaken = async (session: Session, name: string) =>
-  (await session.query('SELECT 1 FROM key WHERE name = $1 AND revoked_at IS NULL LIMIT 1', [name])).count > 0;
+const isTaken = async (session: Session, { id, name }: KeyRecord) =>
+  (await idsNamed(session, name)).some(other => other !== id);
 
 async function insertKey(session: Session, key: KeyRecord): Promise<boolean> {
   await session.query(`INSERT INTO key (${names}) VALUES (${postgres.places()})`, postgres.values(key));
@@ -63,15 +64,14 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
     createKey: (key: KeyRecord, act: Act, isNameUnique = false) =>
       change(
         act,
-        async session =>
-          !(isNameUnique && (await isTaken(session, key.name))) && (await insertKey(session, key)),
+        async session => !(isNameUnique && (await isTaken(session, key))) && (await insertKey(session, key)),
       ),
     createFirstKey: async (key: KeyRecord, act: Act) =>
       !(await run(hasKeys)) &&
       change(act, async session => !(await hasKeys(session)) && (await insertKey(session, key))),
     updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
       change(act, async session => {
-        if (key.name !== was.name && (await isTaken(session, key.name))) return false;
+        if (key.name !== was.name && (await isTaken(session, key))) return false;
         const { count } = await session.query(
           `UPDATE key SET (${names}) = (${postgres.places()})
           WHERE (${names}) IS NOT DISTINCT FROM (${postgres.places(columns.length)}) AND revoked_at IS NULL`,
@@ -88,6 +88,17 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
           [month, share, expiresBy, after],
         );
         return rows.map(row => ({ key: postgres.record(row), used: Number(row.used) }));
+      }, LISTING_MS),
+    keyById: (id: string) =>
+      run(async session => {
+        const { rows } = await session.query(`SELECT ${names} FROM key WHERE id = $1`, [id]);
+        return rows.map(postgres.record)[0];
+      }),
+    keysNamed: (name: string) =>
+      run(async session => {
+        const ids = await idsNamed(session, name);
+        const live = `SELECT ${names} FROM key WHERE id = ANY ($1) AND revoked_at IS NULL`;
+        return (await session.query(live, [ids])).rows.map(postgres.record);
       }, LISTING_MS),
     listKeys: () =>
       run(async session => {

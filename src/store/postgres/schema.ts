@@ -3,8 +3,10 @@
 import { StoreRefused } from '../refused.ts';
 import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
+import { KEY_INDEXES } from './key-names.ts';
 import { LIST_TABLES } from './list-tables.ts';
 import { VERDICT_DAY_TABLE } from './mix.ts';
+import { OPERATOR_TABLE } from './operators.ts';
 import { OVERRIDE_MARK_TABLES } from './override-mark.ts';
 import { SCHEMA, type Session } from './session.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
@@ -207,12 +209,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
     body text NOT NULL,
     PRIMARY KEY (feed, accepted_at)
   )`,
-  operator: `CREATE TABLE ${SCHEMA}.operator (
-    name text COLLATE "C" PRIMARY KEY,
-    digest text COLLATE "C" NOT NULL UNIQUE,
-    created_at bigint NOT NULL,
-    revoked_at bigint
-  )`,
+  operator: OPERATOR_TABLE,
   listing_change: `CREATE TABLE ${SCHEMA}.listing_change (
     id bigint PRIMARY KEY,
     domain text NOT NULL,
@@ -227,6 +224,7 @@ export const LATER_TABLES: Readonly<Record<string, string>> = {
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
   ...OVERRIDE_MARK_TABLES,
+  ...KEY_INDEXES,
   guest_by_domain: `CREATE INDEX guest_by_domain ON ${SCHEMA}.guest (domain)`,
 };
 

@@ -5,6 +5,7 @@ import type { Act } from '../../core/audit.ts';
 import { ENDING_AT_ONCE, type EndingKey, type EndingQuery } from '../../core/event.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import { KEY } from '../columns.ts';
+import { createIdsNamed } from './key-names.ts';
 import type { Revisions } from './revision.ts';
 
 const { names, sqlite } = KEY;
@@ -14,13 +15,19 @@ export type Keys = ReturnType<typeof createKeys>;
 export function createKeys(db: DatabaseSync, { revision, change, together }: Revisions) {
   const selectByDigest = db.prepare(`SELECT ${names} FROM key WHERE digest = ?1 OR previous_digest = ?1`);
   const selectAnyKey = db.prepare('SELECT 1 FROM key LIMIT 1');
-  const selectNamed = db.prepare('SELECT 1 FROM key WHERE name = ? AND revoked_at IS NULL');
-  const isTaken = (name: string) => selectNamed.get(name) !== undefined;
+  const selectById = db.prepare(`SELECT ${names} FROM key WHERE id = ?`);
+  const idsNamed = createIdsNamed(db);
   const hasKeys = () => selectAnyKey.get() !== undefined;
   const insertKey = db.prepare(`INSERT INTO key (${names}) VALUES (${sqlite.places})`);
   const replaceKey = db.prepare(
     `UPDATE key SET (${names}) = (${sqlite.places}) WHERE (${names}) IS (${sqlite.places}) AND revoked_at IS NULL`,
   );
+
+  const isTaken = ({ id, name }: KeyRecord) => idsNamed(name).some(other => other !== id);
+  const keyById = (id: string): KeyRecord | undefined => {
+    const row = selectById.get(id);
+    return row && sqlite.record(row);
+  };
 
   return {
     keysByDigest: (digests: readonly string[]) =>
@@ -31,14 +38,14 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
     createKey: (key: KeyRecord, act: Act, isNameUnique: boolean): boolean =>
       change(
         act,
-        () => !(isNameUnique && isTaken(key.name)) && insertKey.run(...sqlite.values(key)).changes === 1,
+        () => !(isNameUnique && isTaken(key)) && insertKey.run(...sqlite.values(key)).changes === 1,
       ),
     // Asked at every start: where there is a key it must not need the lock that another process may hold.
     createFirstKey: (key: KeyRecord, act: Act) =>
       !hasKeys() && change(act, () => !hasKeys() && insertKey.run(...sqlite.values(key)).changes === 1),
     updateKey: (key: KeyRecord, was: KeyRecord, act: Act) =>
       change(act, () => {
-        if (key.name !== was.name && isTaken(key.name)) return false;
+        if (key.name !== was.name && isTaken(key)) return false;
         return replaceKey.run(...sqlite.values(key), ...sqlite.values(was)).changes === 1;
       }),
     endingKeys: ({ month, share, expiresBy, after }: EndingQuery): EndingKey[] =>
@@ -52,6 +59,8 @@ export function createKeys(db: DatabaseSync, { revision, change, together }: Rev
         )
         .all(month, share, expiresBy, after)
         .map(row => ({ key: sqlite.record(row), used: Number(row.used) })),
+    keyById,
+    keysNamed: (name: string) => together(() => idsNamed(name).map(id => keyById(id)!)),
     listKeys: () => db.prepare(`SELECT ${names} FROM key ORDER BY created_at, id`).all().map(sqlite.record),
   };
 }

@@ -5,8 +5,10 @@ import { TABLES } from '../columns.ts';
 import { additionsTo } from '../table.ts';
 import { DECISION_TABLE } from './decisions.ts';
 import { EVENT_TABLE } from './events.ts';
+import { KEY_INDEXES } from './key-names.ts';
 import { LIST_TABLES } from './list-tables.ts';
 import { VERDICT_DAY_TABLE } from './mix.ts';
+import { OPERATOR_TABLE } from './operators.ts';
 import { OVERRIDE_MARK_TABLES } from './override-mark.ts';
 import { TRAFFIC_TABLE } from './traffic.ts';
 
@@ -189,12 +191,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
     body TEXT NOT NULL,
     PRIMARY KEY (feed, accepted_at)
   ) STRICT`,
-  operator: `CREATE TABLE operator (
-    name TEXT PRIMARY KEY,
-    digest TEXT NOT NULL UNIQUE,
-    created_at INTEGER NOT NULL,
-    revoked_at INTEGER
-  ) STRICT, WITHOUT ROWID`,
+  operator: OPERATOR_TABLE,
   listing_change: `CREATE TABLE listing_change (
     id INTEGER PRIMARY KEY,
     domain TEXT NOT NULL,
@@ -209,6 +206,7 @@ const LATER_TABLES: Readonly<Record<string, string>> = {
   ...LIST_TABLES,
   verdict_day: VERDICT_DAY_TABLE,
   ...OVERRIDE_MARK_TABLES,
+  ...KEY_INDEXES,
   guest_by_domain: 'CREATE INDEX guest_by_domain ON guest (domain)',
 };
 
