@@ -179,8 +179,9 @@ async function decide(
     note: 'Until the fair is over',
     expiresAt: until,
   });
-  const [trial] = (await operate.listKeys()).filter(({ key }) => key.name === 'partner-trial');
-  await operate.updateKey(trial!.key.id, { expiresAt: NOW + 45 * DAY_MS }, ANN);
+  const trial = await operate.findKey('partner-trial');
+  if ('problem' in trial) throw new Error(trial.detail);
+  await operate.updateKey(trial.id, { expiresAt: NOW + 45 * DAY_MS }, ANN);
 }
 
 /** Which domains were flagged how often: several keys, several days. */

@@ -21,7 +21,7 @@ export interface Mix {
   /** Costs an addition; the store hears of it within ten seconds. */
   readonly note: Rank['note'];
   /** By key, of the last 30 days: of all servers, this one up to now. */
-  read(): Promise<ReadonlyMap<string, VerdictCounts>>;
+  read(keyIds: readonly string[]): Promise<ReadonlyMap<string, VerdictCounts>>;
   close(): Promise<void>;
 }
 
@@ -80,9 +80,9 @@ export function createMix({ store, clock, onError }: MixParts): Mix {
       counts[verdict.reason]++;
       if (degraded) counts.degraded++;
     },
-    async read() {
+    async read(keyIds) {
       await flush();
-      const rows = await store.verdictsSince(sinceDay());
+      const rows = await store.verdictsSince(sinceDay(), keyIds);
       return new Map(rows.map(({ keyId, ...counts }) => [keyId, counts]));
     },
     async close() {

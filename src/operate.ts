@@ -15,6 +15,7 @@ import {
   secretFrom,
   shownParts,
 } from './core/key.ts';
+import { BEFORE_ALL_KEYS, KEYS_AT_ONCE, type KeyMark, type KeyUses } from './core/key-store.ts';
 import { type Override, overrideInWords } from './core/override.ts';
 import type { Clock, Store } from './core/ports.ts';
 import type { Problem } from './core/problem.ts';
@@ -33,14 +34,9 @@ export interface MadeKey {
   readonly ended?: number | null;
 }
 
-export interface KeyUse {
-  readonly key: KeyRecord;
-  /** In this month. */
-  readonly used: number;
+export interface KeyUse extends Omit<KeyUses, 'days'> {
   /** On each of the last `WINDOW_DAYS` days, today last. */
   readonly days: readonly number[];
-  /** Null where it never was, or not since this is noted. */
-  readonly lastUsedAt: number | null;
 }
 
 type WantedKey = Partial<Limits> & Pick<Limits, 'name'>;
@@ -52,7 +48,8 @@ export interface Operate extends ActsOnFeeds, ActsOnHosts, ActsOfImport {
   createFirstKey(name: string, actor: Actor, secret?: string): Promise<MadeKey | undefined>;
   /** By id, or by name where only one key that is not revoked has it, or else one that differs in case only. */
   findKey(idOrName: string): Promise<KeyRecord | Problem>;
-  listKeys(): Promise<KeyUse[]>;
+  /** So many, the oldest first, from behind one on: as they are read from the store, some at a time. */
+  listKeys(most?: number, after?: KeyMark): AsyncGenerator<KeyUse[]>;
   usedBy(key: KeyRecord): Promise<number>;
   /** What is not named stays as it is. */
   updateKey(id: string, limits: Partial<Limits>, actor: Actor): Promise<KeyRecord | Problem>;
@@ -107,18 +104,18 @@ function keysKept({ store, clock }: Parts): Pick<Operate, 'findKey' | 'listKeys'
       return byName[0] ?? NO_SUCH_KEY;
     },
 
-    async listKeys() {
+    async *listKeys(most = Number.POSITIVE_INFINITY, after = BEFORE_ALL_KEYS) {
       const now = clock();
-      const month = monthOf(now).name;
       const days = lastDays(now, WINDOW_DAYS);
-      const ofDays = Map.groupBy(await store.usageDays(days[0]!, undefined), ({ keyId }) => keyId);
-      const used = await store.usedInMonth(month);
-      const lastUses = await store.lastUses();
-      return (await store.listKeys()).map(key => {
-        const counts = new Map(ofDays.get(key.id)?.map(one => [one.day, one.used]));
-        const use = { used: used.get(key.id) ?? 0, lastUsedAt: lastUses.get(key.id) ?? null };
-        return { key, ...use, days: days.map(day => counts.get(day) ?? 0) };
-      });
+      const asked = { month: monthOf(now).name, sinceDay: days[0]! };
+      for (let left = most, mark = after; left > 0; ) {
+        const read = await store.readKeys({ ...asked, after: mark, most: Math.min(left, KEYS_AT_ONCE) });
+        const page = Array.from(read, one => ({ ...one, days: days.map(day => one.days[day] ?? 0) }));
+        if (page.length > 0) yield page;
+        if (page.length < KEYS_AT_ONCE) return;
+        mark = page.at(-1)!.key;
+        left -= page.length;
+      }
     },
 
     usedBy: key => store.used(key.id, monthOf(clock()).name),

@@ -37,7 +37,7 @@ test('verdicts are summed by key and written as one row of the day', async () =>
   mix.note(answer('safe'), 'key_1');
   mix.note(answer('safe', true), 'key_1');
   mix.note(answer('role_account'), 'key_2');
-  const seen = await mix.read();
+  const seen = await mix.read([]);
   expect(seen.get('key_1')).toMatchObject({ safe: 2, degraded: 1, disposable: 0 });
   expect(written).toEqual([
     { ...NO_VERDICTS, keyId: 'key_1', day: '2026-11-15', safe: 2, degraded: 1 },
@@ -49,11 +49,11 @@ test('verdicts are summed by key and written as one row of the day', async () =>
 test('what the store did not take is written with the next, once', async () => {
   const { mix, state, sum } = world(1);
   for (let at = 0; at <= VERDICTS_AT_ONCE; at++) mix.note(answer('safe'), `key_${at}`);
-  await expect(mix.read()).rejects.toThrow('away');
+  await expect(mix.read([])).rejects.toThrow('away');
   expect(sum()).toBe(VERDICTS_AT_ONCE);
   state.takes = 2;
   mix.note(answer('safe'), `key_${VERDICTS_AT_ONCE}`);
-  await mix.read();
+  await mix.read([]);
   expect(sum()).toBe(VERDICTS_AT_ONCE + 2);
 });
 
@@ -61,7 +61,7 @@ test('of more keys than there is room for, those that are counted already go on'
   const { mix, sum } = world();
   for (let at = 0; at <= MOST_KEYS; at++) mix.note(answer('safe'), `key_${at}`);
   mix.note(answer('safe'), 'key_0');
-  await mix.read();
+  await mix.read([]);
   expect(sum()).toBe(MOST_KEYS + 1);
 });
 

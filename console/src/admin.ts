@@ -88,7 +88,18 @@ async function admin<T>(
 const segment = encodeURIComponent;
 const post = (body: unknown = {}) => ({ method: 'POST', body });
 
-export const listKeys = () => admin<Keys>('keys', isKeys);
+/** All of them, of which one answer has so many at the most. */
+export async function listKeys(): Promise<Result<Keys>> {
+  let keys: Keys['keys'] = [];
+  for (let path = 'keys'; ; ) {
+    const page = await admin<Keys>(path, isKeys);
+    if (!page.ok) return page;
+    const { next } = page.data;
+    keys = [...keys, ...page.data.keys];
+    if (next === null) return { ...page, data: { keys, next } };
+    path = `keys?after=${segment(next)}`;
+  }
+}
 export const createKey = (limits: KeyLimits) => admin<MadeKey>('keys', isMadeKey, post(limits));
 /** What is left out stays as it is. */
 export const updateKey = (id: string, limits: Partial<KeyLimits>) =>

@@ -38,6 +38,8 @@ export interface Keys {
       readonly degraded: number;
     };
   }[];
+  /** Send it as `after` for the keys that were made later. */
+  readonly next: string | null;
 }
 
 export const isKeys: Check = /* @__PURE__ */ object({
@@ -65,6 +67,7 @@ export const isKeys: Check = /* @__PURE__ */ object({
       degraded: integer(0),
     }),
   })),
+  next: either(string, nothing),
 });
 
 export interface MadeKey {

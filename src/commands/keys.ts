@@ -195,8 +195,9 @@ interface ListOptions {
 }
 
 async function list(store: Store, { all, json }: ListOptions): Promise<void> {
-  const keys = await operateOn(store).listKeys();
-  const shown = keys.filter(({ key }) => all || key.revokedAt === null).map(shownUse);
+  const shown: ReturnType<typeof shownUse>[] = [];
+  for await (const keys of operateOn(store).listKeys())
+    shown.push(...keys.filter(({ key }) => all || key.revokedAt === null).map(shownUse));
   if (json) return printJson(shown);
   printTable(
     [

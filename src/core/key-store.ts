@@ -3,6 +3,33 @@
 import type { Act } from './audit.ts';
 import type { KeyRecord } from './key.ts';
 
+/** What became of a key. */
+export interface KeyUses {
+  readonly key: KeyRecord;
+  /** In the month that was asked for. */
+  readonly used: number;
+  /** Null where it never was, or not since this is noted. */
+  readonly lastUsedAt: number | null;
+  /** By day; one without a call is not there. */
+  readonly days: Readonly<Record<string, number>>;
+}
+
+/** Where a page of keys ends. */
+export type KeyMark = Pick<KeyRecord, 'createdAt' | 'id'>;
+export const BEFORE_ALL_KEYS: KeyMark = { createdAt: Number.MIN_SAFE_INTEGER, id: '' };
+
+export interface KeysQuery {
+  readonly month: string;
+  /** Of days before it nothing is told. */
+  readonly sinceDay: string;
+  readonly after: KeyMark;
+  /** `KEYS_AT_ONCE` at the most. */
+  readonly most: number;
+}
+
+/** What comes of so many, with 30 days each, takes the event loop a millisecond (2026-11-19). */
+export const KEYS_AT_ONCE = 100;
+
 export interface KeyStore {
   /** False where one that is not revoked has its name, or one that people take for it, and no other may have it. */
   createKey(key: KeyRecord, act: Act, isNameUnique?: boolean): Promise<boolean>;
@@ -17,6 +44,8 @@ export interface KeyStore {
   keyById(id: string): Promise<KeyRecord | undefined>;
   /** Live ones of that name, or of one that people take for it. */
   keysNamed(name: string): Promise<KeyRecord[]>;
-  /** All there are, which may be many. */
+  /** The oldest first. Each is made when it is asked for. */
+  readKeys(query: KeysQuery): Promise<Iterable<KeyUses>>;
+  /** All there are, which may be many: not for a server. */
   listKeys(): Promise<KeyRecord[]>;
 }

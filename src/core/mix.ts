@@ -29,6 +29,6 @@ export const VERDICTS_AT_ONCE = 500;
 export interface MixStore {
   /** At most `VERDICTS_AT_ONCE`, all of them or none, on top of what is there; forgets days before `sinceDay`. */
   addVerdicts(verdicts: readonly DayVerdicts[], sinceDay: string): Promise<void>;
-  /** Of each key since that day; one without a verdict is not there. */
-  verdictsSince(day: string): Promise<KeyVerdicts[]>;
+  /** Of each of these keys since that day; one without a verdict is not there. */
+  verdictsSince(day: string, keyIds: readonly string[]): Promise<KeyVerdicts[]>;
 }

@@ -131,12 +131,8 @@ export interface Store extends KeyStore, ListStore, DecisionStore, EventStore, M
   revision(): Promise<number>;
   keyByDigest(digest: string): Promise<{ key: KeyRecord | undefined; revision: number }>;
   used(keyId: string, month: string): Promise<number>;
-  /** By key; one that was not used is not there. */
-  usedInMonth(month: string): Promise<ReadonlyMap<string, number>>;
-  /** When each key was counted last; one that never was is not there. */
-  lastUses(): Promise<ReadonlyMap<string, number>>;
-  /** Of one key or of all, in the order of keys and days; days without a call are left out. */
-  usageDays(sinceDay: string, keyId: string | undefined): Promise<DayUsage[]>;
+  /** In their order; days without a call are left out. */
+  usageDays(sinceDay: string, keyId: string): Promise<DayUsage[]>;
 
   setOverride(override: Override, act: Act): Promise<void>;
   /** All of them or none, decided by what stood under the mark `was`; false when another change came between. */

@@ -141,6 +141,7 @@ const KEYS: Type.Static<typeof KeysSchema> = {
       verdicts: VERDICTS,
     },
   ],
+  next: null,
 };
 
 const OVERRIDE: Type.Static<typeof OverrideSchema> = {

@@ -163,6 +163,7 @@ export const KeysSchema = Type.Object(
         }),
       }),
     ),
+    next: nullable(Type.String({ description: 'Send it as `after` for the keys that were made later.' })),
   },
   { title: 'Keys' },
 );

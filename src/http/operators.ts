@@ -11,7 +11,8 @@ import { sendEmpty, sendJson, sendRefusal } from './reply.ts';
 /** Without a body: 204. */
 export interface Done {
   readonly status: 200 | 201 | 204;
-  readonly body?: object;
+  /** As bytes where it is long: an object is made JSON in one go. */
+  readonly body?: object | Buffer;
 }
 
 /** One thing that operators ask or do, with the body that its route has checked. */
@@ -39,6 +40,7 @@ export function operated<T extends Type.TObject>(doors: Pick<Doors, 'actorOf'>, 
     const result = await work(call, actor.value, body as Type.Static<T>);
     if ('refused' in result) return sendRefusal(call, result);
     if (result.body === undefined) return sendEmpty(call, result.status, NO_STORE);
-    sendJson(call, result.status, JSON.stringify(result.body), NO_STORE);
+    const answer = Buffer.isBuffer(result.body) ? result.body : JSON.stringify(result.body);
+    sendJson(call, result.status, answer, NO_STORE);
   };
 }

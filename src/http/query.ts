@@ -33,7 +33,8 @@ function decoded(text: string): string {
 export function readCount(query: string, name: string, most: number): number | undefined | Refusal {
   const text = parameter(query, name);
   if (text === undefined) return undefined;
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  const isShort = text.length <= Math.max(4, String(most).length);
+  const count = isShort && /^\d+$/.test(text) ? Number(text) : 0;
   if (count >= 1 && count <= most) return count;
   return refuse('validation_error', `${name} must be a whole number from 1 to ${most}`);
 }

@@ -6,7 +6,7 @@ import type { appointedEndpoints } from './endpoints/appointed.ts';
 import { type auditEndpoints, MOST_ACTS_SHOWN } from './endpoints/audit.ts';
 import type { decisionEndpoints } from './endpoints/decisions.ts';
 import type { hostEndpoints } from './endpoints/hosts.ts';
-import type { keyEndpoints } from './endpoints/keys.ts';
+import { type keyEndpoints, MOST_KEYS_SHOWN } from './endpoints/keys.ts';
 import type { overrideEndpoints } from './endpoints/overrides.ts';
 import { KeyBody, KeySchema, KeysSchema, MadeKeySchema, NewKeyBody, RotationBody } from './key.ts';
 import type { Parameter, Route } from './routes.ts';
@@ -24,6 +24,18 @@ const PARAMETERS = {
     required: true,
     description: 'The id of a key.',
     schema: Type.String({ minLength: 1, examples: ['key_0123456789abcdef'] }),
+  },
+  keys: {
+    name: 'limit',
+    in: 'query',
+    description: 'At most this many keys.',
+    schema: Type.Integer({ minimum: 1, maximum: MOST_KEYS_SHOWN, default: MOST_KEYS_SHOWN }),
+  },
+  after: {
+    name: 'after',
+    in: 'query',
+    description: 'The `next` of an earlier answer.',
+    schema: Type.String({ examples: ['key_0123456789abcdef'] }),
   },
   overridden: {
     name: 'domain',
@@ -81,8 +93,14 @@ function keyRoutes(row: RouteOf, { keys }: Endpoints): Route[] {
   return [
     row({
       at: ['GET', '/admin/keys'],
-      says: ['listKeys', 'List keys', 'All keys, with their calls of the last 30 days. Never a secret.'],
+      says: [
+        'listKeys',
+        'List keys',
+        'The oldest first, with their calls of the last 30 days. Never a secret.',
+      ],
       answer: KeysSchema,
+      parameters: [PARAMETERS.keys, PARAMETERS.after],
+      refusals: [422],
       work: keys.list,
     }),
     row({

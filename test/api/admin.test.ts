@@ -340,6 +340,28 @@ describe('bodies', () => {
 });
 
 describe('keys', () => {
+  test('are listed page by page where that is asked for, and whole where it is not', async () => {
+    for (let at = 0; at < 3; at++) await done('POST', '/admin/keys', { json: { name: `page ${at}` } });
+    type Page = { keys: ShownKey[]; next: string | null };
+    const whole = await done<Page>('GET', '/admin/keys');
+    expect(whole.next).toBeNull();
+    const read: ShownKey[] = [];
+    for (let after = '', pages = 0; pages <= whole.keys.length; pages++) {
+      const { keys, next } = await done<Page>('GET', `/admin/keys?limit=2${after}`);
+      read.push(...keys);
+      if (next === null) break;
+      expect(next).toBe(keys[1]!.id);
+      after = `&after=${next}`;
+    }
+    expect(read).toEqual(whole.keys);
+    const wrong = await refused('GET', '/admin/keys?after=key_none', 422, 'validation_error');
+    expect(wrong.detail).toBe('after must be the next of an earlier answer');
+    for (const limit of ['0', '20001', 'x']) {
+      const { detail } = await refused('GET', `/admin/keys?limit=${limit}`, 422, 'validation_error');
+      expect(detail).toBe('limit must be a whole number from 1 to 20000');
+    }
+  });
+
   test('a new key has its limits, works at once, and is listed without its secret', async () => {
     const limits = { quota: 2, rate: 50, networks: ['127.0.0.1'], expires_at: '2099-01-31' };
     const json = {

@@ -91,7 +91,7 @@ async function contents(store: Store) {
     used: await Promise.all(
       keys.flatMap(key => ['2019-12', '2020-01'].map(month => store.used(key.id, month))),
     ),
-    days: await store.usageDays('2019-01-01', undefined),
+    days: await Promise.all(keys.map(({ id }) => store.usageDays('2019-01-01', id))),
     list: await store.snapshot('castle'),
     overrides: (await store.listOverrides()).overrides,
     ranking: [...(await store.ranking('2026-10-17', 5_000, undefined))],

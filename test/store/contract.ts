@@ -19,6 +19,7 @@ import type { FeedCheck } from '../../src/core/freshness.ts';
 import { type Guest, LEARNING, UPDATE_LAG_DAYS } from '../../src/core/guest.ts';
 import { othersIn } from '../../src/core/history.ts';
 import { digestOf, type KeyRecord, secretFrom } from '../../src/core/key.ts';
+import { BEFORE_ALL_KEYS, type KeysQuery, type KeyUses } from '../../src/core/key-store.ts';
 import type { Lease } from '../../src/core/lease.ts';
 import type { Accepting } from '../../src/core/list-store.ts';
 import { CHANGES_LEASE, type NumberedChange } from '../../src/core/listing-change.ts';
@@ -65,6 +66,10 @@ function spendMany(store: Store, calls: number, keyId: string, quota: number | n
     Array.from({ length: calls }, () => spendOne(store, { keyId, day: DAY, quota }, revision)),
   );
 }
+
+const readAll = async (store: Store, query: Partial<KeysQuery> = {}) => [
+  ...(await store.readKeys({ month: MONTH, sinceDay: DAY, after: BEFORE_ALL_KEYS, most: 9, ...query })),
+];
 
 const usedBy = (spent: readonly Spent[], outcome: 'granted' | 'exhausted') =>
   spent.flatMap(one => (one.outcome === outcome ? [one.used] : [])).sort((a, b) => a - b);
@@ -496,13 +501,31 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const gone = someKey({ name: 'kelvin', revokedAt: NOW });
       for (const key of [...keys, gone]) await store.createKey(key, ACT);
       for (const key of [...keys, gone]) expect(await other.keyById(key.id)).toEqual(key);
-      expect(await other.keyById('key_none')).toBeUndefined();
+      for (const id of ['key_none', '', 'key_\0', '\ud800']) expect(await other.keyById(id)).toBeUndefined();
       const named = async (name: string) =>
         (await other.keysNamed(name)).toSorted((a, b) => a.createdAt - b.createdAt);
       expect(await named('KELVIN')).toEqual(keys.slice(0, 3));
       expect(await named('m\u00fcller')).toEqual(keys.slice(3, 5));
       expect(await named('muller')).toEqual([keys[5]]);
       expect(await named('mull_r')).toEqual([]);
+    });
+
+    test('are read page by page, the oldest first, each once, also those of one moment', async () => {
+      const store = await empty();
+      const keys = Array.from({ length: 5 }, (_, at) => ({ ...full(), createdAt: NOW + (at % 2) }));
+      const parts = keys.map(key => ({ ...key, previousDigest: null }));
+      for (const key of parts) await store.createKey(key, ACT);
+      const sorted = parts.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+      const unused = (key: KeyRecord) => ({ key, used: 0, lastUsedAt: null, days: {} });
+      expect(await readAll(store)).toEqual(sorted.map(unused));
+      const read: KeyRecord[] = [];
+      for (let after: KeysQuery['after'] | undefined = BEFORE_ALL_KEYS; after; ) {
+        const page: KeyUses[] = await readAll(store, { after, most: 2 });
+        expect(page.length).toBeLessThanOrEqual(2);
+        read.push(...page.map(({ key }) => key));
+        after = page.at(-1)?.key;
+      }
+      expect(read).toEqual(sorted);
     });
 
     test('of two that get names at once which people take for the same one gets it, whether new or renamed', async () => {
@@ -1534,18 +1557,15 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ];
       expect(await store.usageDays('2026-11-01', key.id)).toEqual(days);
       expect(await store.used(key.id, '2026-11')).toBe(10);
-      expect(await store.usedInMonth('2026-11')).toEqual(
-        new Map([
-          [key.id, 10],
-          [other.id, 5],
-        ]),
-      );
       expect(await store.usageDays('2026-10-31', key.id)).toHaveLength(3);
-      const all = [...days, { keyId: other.id, day: '2026-11-15', used: 5 }];
-      expect(await store.usageDays('2026-11-01', undefined)).toEqual(
-        all.sort((a, b) => (a.keyId + a.day < b.keyId + b.day ? -1 : 1)),
+      expect(await store.usageDays('2026-11-16', key.id)).toEqual([]);
+      const uses = await readAll(store, { month: '2026-11', sinceDay: '2026-11-01' });
+      expect(uses.map(({ key: { id }, used, days: byDay }) => [id, used, byDay])).toEqual(
+        [
+          [key.id, 10, { '2026-11-01': 2, '2026-11-15': 8 }],
+          [other.id, 5, { '2026-11-15': 5 }],
+        ].toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
       );
-      expect(await store.usageDays('2026-11-16', undefined)).toEqual([]);
     });
 
     test('calls on both sides of midnight that come together are all counted', async () => {
@@ -1685,14 +1705,15 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const { store, key } = await withKey();
       const other = someKey();
       await store.createKey(other, ACT);
-      expect(await store.lastUses()).toEqual(new Map());
+      const lastUses = async () => new Map((await readAll(store)).map(one => [one.key.id, one.lastUsedAt]));
+      expect([...(await lastUses()).values()]).toEqual([null, null]);
       const before = Date.now();
       const revision = await store.revision();
       await spendOne(store, { keyId: key.id, day: DAY, quota: null }, revision);
       await spendOne(store, { keyId: key.id, day: '2026-10-31', quota: null }, revision);
       await spendOne(store, { keyId: other.id, day: DAY, quota: 0 }, revision);
-      const uses = await store.lastUses();
-      expect([...uses.keys()]).toEqual([key.id]);
+      const uses = await lastUses();
+      expect(uses.get(other.id)).toBeNull();
       expect(uses.get(key.id)).toBeGreaterThanOrEqual(before - 5);
       expect(uses.get(key.id)).toBeLessThanOrEqual(Date.now() + 5);
     });
@@ -2223,12 +2244,12 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
         { ...NO_VERDICTS, keyId: 'key_1', safe: 5, degraded: 1 },
         { ...NO_VERDICTS, keyId: 'key_2', safe: 2 },
       ];
-      expect(await other.verdictsSince('2026-11-15')).toEqual(both);
-      expect(await other.verdictsSince('2026-11-16')).toEqual([{ ...both[0], safe: 1 }]);
+      expect(await other.verdictsSince('2026-11-15', ['key_1', 'key_2'])).toEqual(both);
+      expect(await other.verdictsSince('2026-11-16', ['key_1', 'key_3'])).toEqual([{ ...both[0], safe: 1 }]);
       await other.addVerdicts([of('key_1', '2026-11-16', 1)], '2026-11-16');
-      expect(await one.verdictsSince('')).toEqual([{ ...both[0], safe: 2 }]);
+      expect(await one.verdictsSince('', ['key_1'])).toEqual([{ ...both[0], safe: 2 }]);
       // A clock that jumped takes nothing away until a second day says the same.
-      const safe = async () => (await one.verdictsSince(''))[0]!.safe;
+      const safe = async () => (await one.verdictsSince('', ['key_1']))[0]!.safe;
       await one.addVerdicts([of('key_1', '2027-03-01', 1)], '2027-01-31');
       expect(await safe()).toBe(3);
       await one.addVerdicts([of('key_1', '2027-03-02', 1)], '2027-02-01');

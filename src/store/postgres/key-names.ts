@@ -1,4 +1,4 @@
-/** Keys by what operators call them, in the shared store. */
+/** Keys by what operators call them, and in their order, in the shared store. */
 
 import { alike } from '../../core/label.ts';
 import { SCHEMA, type Session } from './session.ts';
@@ -11,9 +11,13 @@ const IS_ODD = 'octet_length(name) > length(name)';
 const ODD_AT_ONCE = 1_000;
 
 export const KEY_INDEXES = {
+  key_by_age: `CREATE INDEX key_by_age ON ${SCHEMA}.key (created_at, id)`,
   key_by_name: `CREATE INDEX key_by_name ON ${SCHEMA}.key (${LOWER})`,
   key_by_odd_name: `CREATE INDEX key_by_odd_name ON ${SCHEMA}.key (id, name) WHERE revoked_at IS NULL AND ${IS_ODD}`,
 };
+
+/** PostgreSQL has no text with such a sign: whoever asks for one is told that it is not there. */
+export const mayBeKept = (text: string) => !text.includes('\0');
 
 /** The ids of live keys whose names people take for this one. */
 export async function idsNamed(session: Session, name: string): Promise<string[]> {

@@ -7,7 +7,7 @@ import type { Store } from '../../core/ports.ts';
 import { KEY } from '../columns.ts';
 import { gathering } from '../gather.ts';
 import { type Connections, inTime, LISTING_MS } from './connect.ts';
-import { idsNamed } from './key-names.ts';
+import { idsNamed, mayBeKept } from './key-names.ts';
 import type { Revisions } from './revision.ts';
 import type { Session } from './session.ts';
 
@@ -89,11 +89,13 @@ export function createKeys({ run }: Connections, { change }: Revisions) {
         );
         return rows.map(row => ({ key: postgres.record(row), used: Number(row.used) }));
       }, LISTING_MS),
-    keyById: (id: string) =>
-      run(async session => {
+    keyById: async (id: string) => {
+      if (!mayBeKept(id)) return undefined;
+      return run(async session => {
         const { rows } = await session.query(`SELECT ${names} FROM key WHERE id = $1`, [id]);
         return rows.map(postgres.record)[0];
-      }),
+      });
+    },
     keysNamed: (name: string) =>
       run(async session => {
         const ids = await idsNamed(session, name);

@@ -35,12 +35,12 @@ export function createVerdicts({ run }: Connections) {
           }),
         BACKGROUND_MS,
       ),
-    verdictsSince: (day: string) =>
+    verdictsSince: (day: string, keyIds: readonly string[]) =>
       run(async session => {
         const sums = VERDICT_COUNTS.map(name => `sum(${name}) AS ${name}`).join(', ');
         const { rows } = await session.query(
-          `SELECT key_id, ${sums} FROM verdict_day WHERE day >= $1 GROUP BY key_id ORDER BY key_id`,
-          [day],
+          `SELECT key_id, ${sums} FROM verdict_day WHERE day >= $1 AND key_id = ANY ($2) GROUP BY key_id ORDER BY key_id`,
+          [day, keyIds],
         );
         return rows.map(KEY_VERDICTS.postgres.record);
       }, LISTING_MS),

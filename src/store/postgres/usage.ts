@@ -1,9 +1,8 @@
 /** How many calls were counted, read from the shared store. Its spender counts them. */
 
-import { USAGE, USAGE_DAY } from '../columns.ts';
+import { USAGE_DAY } from '../columns.ts';
 import { gathering } from '../gather.ts';
-import { LAST_USES } from '../last-uses.ts';
-import { type Connections, inTime, LISTING_MS } from './connect.ts';
+import { type Connections, inTime } from './connect.ts';
 
 export function createUsage({ run }: Connections) {
   const readUsed = gathering(
@@ -41,27 +40,8 @@ export function createUsage({ run }: Connections) {
       }),
     inTime,
   );
-  const readAllDays = (sinceDay: string) =>
-    run(async session => {
-      const { rows } = await session.query(
-        `SELECT ${USAGE_DAY.names} FROM usage_day WHERE day >= $1 ORDER BY key_id, day`,
-        [sinceDay],
-      );
-      return rows.map(USAGE_DAY.postgres.record);
-    }, LISTING_MS);
   return {
     used: (keyId: string, month: string) => readUsed({ keyId, month }),
-    usedInMonth: (month: string) =>
-      run(async session => {
-        const { rows } = await session.query(`SELECT ${USAGE.names} FROM usage WHERE month = $1`, [month]);
-        return new Map(rows.map(USAGE.postgres.record).map(({ keyId, used }) => [keyId, used]));
-      }, LISTING_MS),
-    lastUses: () =>
-      run(async session => {
-        const { rows } = await session.query(LAST_USES);
-        return new Map(rows.map(row => [String(row.key_id), Number(row.last_at)]));
-      }, LISTING_MS),
-    usageDays: (sinceDay: string, keyId: string | undefined) =>
-      keyId === undefined ? readAllDays(sinceDay) : readDays({ keyId, sinceDay }),
+    usageDays: (sinceDay: string, keyId: string) => readDays({ keyId, sinceDay }),
   };
 }

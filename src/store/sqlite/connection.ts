@@ -15,6 +15,7 @@ import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { enterUse, type Use } from './in-use.ts';
+import { createKeyUses, type PagedKeys } from './key-uses.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
 import { createVerdicts, type KeptVerdicts } from './mix.ts';
@@ -43,6 +44,7 @@ export interface Records
   extends Closing,
     Pick<Revisions, 'revision'>,
     Keys,
+    PagedKeys,
     Usage,
     Overrides,
     Flags,
@@ -125,6 +127,7 @@ function nounsOn(db: DatabaseSync): Omit<Records, 'close'> {
   return {
     revision: revisions.revision,
     ...createKeys(db, revisions),
+    ...createKeyUses(db),
     ...createUsage(db),
     ...createOverrides(db, revisions),
     ...createFlags(db),

@@ -1,4 +1,4 @@
-/** Keys by what operators call them, in the embedded store. */
+/** Keys by what operators call them, and in their order, in the embedded store. */
 
 import type { DatabaseSync } from 'node:sqlite';
 import { alike } from '../../core/label.ts';
@@ -7,6 +7,7 @@ import { alike } from '../../core/label.ts';
 const IS_ODD = 'length(CAST(name AS BLOB)) > length(name)';
 
 export const KEY_INDEXES = {
+  key_by_age: 'CREATE INDEX key_by_age ON key (created_at, id)',
   key_by_name: 'CREATE INDEX key_by_name ON key (lower(name))',
   key_by_odd_name: `CREATE INDEX key_by_odd_name ON key (id, name) WHERE revoked_at IS NULL AND ${IS_ODD}`,
 };

@@ -33,13 +33,13 @@ export function createVerdicts(db: DatabaseSync) {
         db.prepare(FORGET).run(forgottenDays(day, sinceDay, before?.day), 2 * VERDICTS_AT_ONCE);
       });
     },
-    verdictsSince: (day: string): KeyVerdicts[] =>
+    verdictsSince: (day: string, keyIds: readonly string[]): KeyVerdicts[] =>
       db
         .prepare(
           `SELECT key_id, ${VERDICT_COUNTS.map(name => `sum(${name}) AS ${name}`).join(', ')} FROM verdict_day
-          WHERE day >= ? GROUP BY key_id ORDER BY key_id`,
+          WHERE day >= ? AND key_id IN (SELECT value FROM json_each(?)) GROUP BY key_id ORDER BY key_id`,
         )
-        .all(day)
+        .all(day, JSON.stringify(keyIds))
         .map(KEY_VERDICTS.sqlite.record),
   };
 }
