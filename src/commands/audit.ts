@@ -16,14 +16,17 @@ export function addAudit(program: Command): void {
 }
 
 async function audit(options: { limit: number; json?: boolean }): Promise<void> {
-  const [found, keys] = await withStore(store => Promise.all([store.audit(options.limit), store.listKeys()]));
+  const [found, names] = await withStore(async store => {
+    const acts = await store.audit(options.limit);
+    return [acts, await store.keyNames([...new Set(acts.map(({ subject }) => subject))])] as const;
+  });
   const acts = found.map(shownAct);
   if (options.json) return printJson(acts);
-  const names = new Map(keys.map(({ id, name }) => [id, `${name} (${id})`]));
+  const nameOf = (subject: string) => (names.has(subject) ? `${names.get(subject)} (${subject})` : subject);
   printTable(
     ['AT', 'WHO', 'VIA', 'ACTION', 'SUBJECT', 'DETAIL'],
     acts.map(({ at, who, via, action, subject, detail }) => [
-      ...[at, who, via, action, names.get(subject) ?? subject, detail],
+      ...[at, who, via, action, nameOf(subject), detail],
     ]),
   );
 }

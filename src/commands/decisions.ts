@@ -38,15 +38,13 @@ export function addDecisions(program: Command): void {
 
 async function decisions({ domain, key, since = 0, limit, json }: Options): Promise<void> {
   const { rows, log } = await withStore(async (store, config) => {
-    const keys = await store.listKeys();
-    const named = keys.filter(({ id, name }) => id === key || name === key);
-    if (key !== undefined && named.length === 0)
+    const keyIds = key === undefined ? undefined : await store.keyIdsOf(key);
+    if (keyIds?.length === 0)
       throw new CommandFailed(
         `there is no key ${JSON.stringify(key)}; "domain-risk keys list --all" shows all`,
       );
-    const keyIds = key === undefined ? undefined : named.map(({ id }) => id);
     const found = await store.decisions({ domain, keyIds, since, most: limit });
-    const names = new Map(keys.map(({ id, name }) => [id, name]));
+    const names = await store.keyNames([...new Set(found.map(({ keyId }) => keyId))]);
     return { rows: found.map(one => shownDecision(one, names)), log: config.decisions.log };
   });
   if (json) return printJson(rows);

@@ -44,6 +44,10 @@ export interface KeyStore {
   keyById(id: string): Promise<KeyRecord | undefined>;
   /** Live ones of that name, or of one that people take for it. */
   keysNamed(name: string): Promise<KeyRecord[]>;
+  /** Of the one with this id and of all with exactly this name, revoked ones too. */
+  keyIdsOf(idOrName: string): Promise<string[]>;
+  /** Those that are there, by id. */
+  keyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The oldest first. Each is made when it is asked for. */
   readKeys(query: KeysQuery): Promise<Iterable<KeyUses>>;
   /** All there are, which may be many: not for a server. */

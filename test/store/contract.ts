@@ -501,7 +501,20 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       const gone = someKey({ name: 'kelvin', revokedAt: NOW });
       for (const key of [...keys, gone]) await store.createKey(key, ACT);
       for (const key of [...keys, gone]) expect(await other.keyById(key.id)).toEqual(key);
-      for (const id of ['key_none', '', 'key_\0', '\ud800']) expect(await other.keyById(id)).toBeUndefined();
+      for (const id of ['key_none', '', 'key_\0', '\ud800']) {
+        expect(await other.keyById(id)).toBeUndefined();
+        expect(await other.keyIdsOf(id)).toEqual([]);
+      }
+      expect(await other.keyIdsOf(keys[1]!.id)).toEqual([keys[1]!.id]);
+      const twin = someKey({ name: names[4]!, revokedAt: NOW });
+      await store.createKey(twin, ACT);
+      expect((await other.keyIdsOf(names[4]!)).toSorted()).toEqual([keys[4]!.id, twin.id].toSorted());
+      expect(await other.keyIdsOf('KELVIN')).toEqual([]);
+      expect(await other.keyIdsOf('kelvin')).toEqual([gone.id]);
+      const some = [keys[0]!, gone];
+      expect(await other.keyNames([...some.map(({ id }) => id), 'key_none'])).toEqual(
+        new Map(some.map(({ id, name }) => [id, name])),
+      );
       const named = async (name: string) =>
         (await other.keysNamed(name)).toSorted((a, b) => a.createdAt - b.createdAt);
       expect(await named('KELVIN')).toEqual(keys.slice(0, 3));

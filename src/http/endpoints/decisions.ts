@@ -14,7 +14,7 @@ const DEFAULT_DECISIONS = 100;
 export const MOST_DECISIONS_SHOWN = 1_000;
 
 export interface DecisionParts {
-  readonly store: Pick<Store, 'decisions' | 'listKeys'>;
+  readonly store: Pick<Store, 'decisions' | 'keyIdsOf' | 'keyNames'>;
   readonly decisionLog: DecisionLog;
 }
 
@@ -22,14 +22,14 @@ export function decisionEndpoints({ store, decisionLog }: DecisionParts) {
   const list: Work<typeof NoBody> = async ({ target: { query } }) => {
     const wanted = wantedIn(query);
     if ('refused' in wanted) return wanted;
-    const keys = await store.listKeys();
     const by = readText(query, 'key');
-    const keyIds = by && keys.filter(({ id, name }) => id === by || name === by).map(({ id }) => id);
+    const keyIds = by && (await store.keyIdsOf(by));
     // Nothing found would look as if it had asked for nothing.
     if (keyIds?.length === 0)
       return invalid('there is no such key: send the id or the name of one in /admin/keys');
     const found = await store.decisions({ ...wanted, ...(keyIds && { keyIds }) });
-    const names = new Map(keys.map(({ id, name }) => [id, name]));
+    // The console asks every three seconds.
+    const names = await store.keyNames([...new Set(found.map(({ keyId }) => keyId))]);
     const next = found.length === wanted.most ? `d${found.at(-1)!.id}` : null;
     return ok({ log: decisionLog, decisions: found.map(one => shownDecision(one, names)), next });
   };

@@ -1,6 +1,7 @@
 /** Keys by what operators call them, and in their order, in the shared store. */
 
 import { alike } from '../../core/label.ts';
+import type { Connections } from './connect.ts';
 import { SCHEMA, type Session } from './session.ts';
 
 /** In whatever locale, and of plain letters only. */
@@ -37,4 +38,25 @@ export async function idsNamed(session: Session, name: string): Promise<string[]
     after = String(rows.at(-1)?.id);
   }
   return ids;
+}
+
+export function createKeyNames({ run }: Connections) {
+  return {
+    keyIdsOf: async (idOrName: string) => {
+      if (!mayBeKept(idOrName)) return [];
+      return run(async session => {
+        const { rows } = await session.query(
+          `SELECT id FROM key WHERE id = $1
+          UNION SELECT id FROM key WHERE ${LOWER} = lower($1 COLLATE "C") AND name = $1`,
+          [idOrName],
+        );
+        return rows.map(({ id }) => String(id));
+      });
+    },
+    keyNames: (ids: readonly string[]) =>
+      run(async session => {
+        const { rows } = await session.query('SELECT id, name FROM key WHERE id = ANY ($1)', [ids]);
+        return new Map(rows.map(({ id, name }) => [String(id), String(name)]));
+      }),
+  };
 }

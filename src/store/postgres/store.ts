@@ -15,6 +15,7 @@ import { createEvents } from './events.ts';
 import { createFeedChecks } from './feed-checks.ts';
 import { createFlags } from './flags.ts';
 import { createHosts } from './hosts.ts';
+import { createKeyNames } from './key-names.ts';
 import { createKeyUses } from './key-uses.ts';
 import { createKeyReads, createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
@@ -80,6 +81,7 @@ function recordsOn(records: Connections) {
   const revisions = createRevisions(records);
   return {
     ...createKeys(records, revisions),
+    ...createKeyNames(records),
     ...createKeyUses(records),
     ...createUsage(records),
     ...createOverrides(records, revisions),

@@ -15,6 +15,7 @@ import { createFlags, type Flags } from './flags.ts';
 import { guardFile } from './guard.ts';
 import { createHosts, type Hosts } from './hosts.ts';
 import { enterUse, type Use } from './in-use.ts';
+import { createKeyNames, type KeyNames } from './key-names.ts';
 import { createKeyUses, type PagedKeys } from './key-uses.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLeases, type Leases } from './leases.ts';
@@ -44,6 +45,7 @@ export interface Records
   extends Closing,
     Pick<Revisions, 'revision'>,
     Keys,
+    KeyNames,
     PagedKeys,
     Usage,
     Overrides,
@@ -127,6 +129,7 @@ function nounsOn(db: DatabaseSync): Omit<Records, 'close'> {
   return {
     revision: revisions.revision,
     ...createKeys(db, revisions),
+    ...createKeyNames(db),
     ...createKeyUses(db),
     ...createUsage(db),
     ...createOverrides(db, revisions),

@@ -12,6 +12,20 @@ export const KEY_INDEXES = {
   key_by_odd_name: `CREATE INDEX key_by_odd_name ON key (id, name) WHERE revoked_at IS NULL AND ${IS_ODD}`,
 };
 
+export type KeyNames = ReturnType<typeof createKeyNames>;
+
+export function createKeyNames(db: DatabaseSync) {
+  const idsOf = db.prepare(
+    'SELECT id FROM key WHERE id = ?1 UNION SELECT id FROM key WHERE lower(name) = lower(?1) AND name = ?1',
+  );
+  const namesOf = db.prepare('SELECT id, name FROM key WHERE id IN (SELECT value FROM json_each(?))');
+  return {
+    keyIdsOf: (idOrName: string): string[] => idsOf.all(idOrName).map(({ id }) => String(id)),
+    keyNames: (ids: readonly string[]): ReadonlyMap<string, string> =>
+      new Map(namesOf.all(JSON.stringify(ids)).map(({ id, name }) => [String(id), String(name)])),
+  };
+}
+
 /** The ids of live keys whose names people take for this one. */
 export function createIdsNamed(db: DatabaseSync): (name: string) => string[] {
   const plain = db.prepare(

@@ -43,6 +43,8 @@ export function records(direct: Ask, bulk: Ask, deadlineMs: number) {
     endingKeys: query => bulk('endingKeys', [query]),
     keyById: id => direct('keyById', [id]),
     keysNamed: name => direct('keysNamed', [name]),
+    keyIdsOf: idOrName => direct('keyIdsOf', [idOrName]),
+    keyNames: ids => direct('keyNames', [ids]),
     readKeys: async query => fromBytes(await bulk('readKeys', [query], KEYS_MS)),
     listKeys: () => direct('listKeys', []),
     setOverride: (override, act) => direct('setOverride', [override, act]),
