@@ -45,8 +45,8 @@ export function printJson(value: unknown): void {
 /** Text from DNS, feeds or people may hold characters that would drive the terminal. */
 export const printable = (cell: unknown) => String(cell ?? '').replace(/[\p{Cc}\p{Cf}]/gu, '�');
 
-/** As wide as it is long. */
-const PLAIN = /^[ -~]*$/;
+/** As wide as it is long; each key is shown with an ellipsis between the ends of its secret. */
+const PLAIN = /^[ -~…]*$/;
 
 /**
  * The printer looks at each letter for how wide it is: 20,000 overrides took it 4 s (2026-11-18). So it gets only lines
