@@ -1452,3 +1452,21 @@ test('decisions stay within their bound, and the oldest go', async () => {
   await write(3);
   expect((await store.decisions({ since: 0, most: 9 })).map(({ at }) => at)).toEqual([3, 2]);
 });
+
+test('which overrides an earlier version has changed is told while they are few, and forgotten with the next change', async () => {
+  const { path, store } = await emptied();
+  const { mark } = await store.readOverrides(undefined);
+  const db = new DatabaseSync(path);
+  onTestFinished(() => db.close());
+  const set = (from: number, to: number) =>
+    db.exec(`
+      WITH RECURSIVE number (n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM number WHERE n < ${to})
+      INSERT INTO override (domain, action, below, created_at) SELECT n || '.com', 'deny', 1, 1 FROM number`);
+  const kept = () => Number(db.prepare('SELECT count(*) AS n FROM override_change').get()?.n);
+  set(1, 999);
+  expect((await store.changedOverrides(mark))?.overrides).toHaveLength(999);
+  set(1_001, 1_002);
+  expect([await store.changedOverrides(mark), kept()]).toEqual([undefined, 1_001]);
+  await store.setOverride(overrideOf('a.com'), ACT);
+  expect(kept()).toBe(1_000);
+});

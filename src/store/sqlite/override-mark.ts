@@ -21,11 +21,13 @@ const MARK_TABLE = `CREATE TABLE override_mark (
   ${changed('UPDATE')};
   ${changed('DELETE')}`;
 
-/** Before a change, so that `was` is the mark that it takes the place of. */
+/**
+ * Before a change, so that `was` is the mark that it takes the place of. Old rows go with the next change of ours: by the row
+ * that would make an import of 20,000 take twice as long, for which calls wait (0.8 in place of 0.4 s, 2026-11-19).
+ */
 const logged = (event: 'INSERT' | 'UPDATE' | 'DELETE', row: 'NEW' | 'OLD') =>
   `CREATE TRIGGER override_change_${event.toLowerCase()} BEFORE ${event} ON override BEGIN
     INSERT INTO override_change (domain, was) VALUES (${row}.domain, coalesce((SELECT value FROM override_mark), ''));
-    DELETE FROM override_change WHERE id <= last_insert_rowid() - ${CHANGES_KEPT};
   END`;
 
 const CHANGE_TABLE = `CREATE TABLE override_change (
@@ -38,3 +40,5 @@ const CHANGE_TABLE = `CREATE TABLE override_change (
   ${logged('DELETE', 'OLD')}`;
 
 export const OVERRIDE_MARK_TABLES = { override_mark: MARK_TABLE, override_change: CHANGE_TABLE };
+
+export const FORGET_CHANGES = `DELETE FROM override_change WHERE id <= (SELECT max(id) FROM override_change) - ${CHANGES_KEPT}`;

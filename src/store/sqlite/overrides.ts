@@ -3,9 +3,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Act } from '../../core/audit.ts';
 import { actOver, type ChangedOverrides, type Override } from '../../core/override.ts';
+import { CHANGES_KEPT } from '../changed-overrides.ts';
 import { OVERRIDE } from '../columns.ts';
 import { upsert } from '../table.ts';
 import { writeAct } from './audit.ts';
+import { FORGET_CHANGES } from './override-mark.ts';
 import type { Revisions } from './revision.ts';
 
 /**
@@ -30,7 +32,9 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
       () => {
         const row = db.prepare(`SELECT ${OVERRIDE.names} FROM override WHERE domain = ?`).get(domain);
         was = row && OVERRIDE.sqlite.record(row);
-        return work();
+        const changed = work();
+        db.exec(FORGET_CHANGES);
+        return changed;
       },
     );
   };
@@ -48,6 +52,7 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         const { places, values } = OVERRIDE.sqlite;
         const set = db.prepare(upsert(OVERRIDE, places));
         for (const override of overrides) set.run(...values(override));
+        db.exec(FORGET_CHANGES);
         return true;
       }),
     removeOverride: (domain: string, act: Act) =>
@@ -83,7 +88,10 @@ function changedSince(
   revision: number,
 ): ChangedOverrides | undefined {
   const since = db.prepare('SELECT min(id) AS id FROM override_change WHERE was = ?').get(known)?.id ?? null;
-  if (since === null && mark !== known) return undefined;
+  const { last } = db.prepare('SELECT max(id) AS last FROM override_change').get()!;
+  // An earlier version forgets none.
+  const isKnown = since === null ? mark === known : Number(last) - Number(since) < CHANGES_KEPT;
+  if (!isKnown) return undefined;
   const rows = since === null ? [] : db.prepare(CHANGED).all(since);
   return {
     ...{ revision, mark },
