@@ -38,7 +38,7 @@ export function addOverrideFiles(overrides: Command): void {
     .description('all overrides that have not ended, as import reads them, on stdout')
     .action(async () => {
       const { overrides: all } = await withStore(store => store.listOverrides());
-      process.stdout.write(writtenOverrides(all, Date.now()));
+      process.stdout.write(writtenOverrides([...all], Date.now()));
     });
 }
 

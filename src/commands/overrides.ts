@@ -68,7 +68,8 @@ async function set(domain: string, action: OverrideAction, options: SetOptions):
 }
 
 async function list(options: { json?: boolean }): Promise<void> {
-  const rows = (await withStore(store => store.listOverrides())).overrides.map(shownOverride);
+  const { overrides } = await withStore(store => store.listOverrides());
+  const rows = Array.from(overrides, shownOverride);
   if (options.json) return printJson(rows);
   printTable(
     ['DOMAIN', 'ACTION', 'BELOW', 'NOTE', 'AUTHOR', 'EXPIRES'],

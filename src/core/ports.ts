@@ -143,7 +143,8 @@ export interface Store extends KeyStore, ListStore, DecisionStore, EventStore, M
     more?: readonly Act[],
   ): Promise<boolean>;
   removeOverride(domain: string, act: Act): Promise<boolean>;
-  listOverrides(): Promise<{ overrides: Override[]; revision: number }>;
+  /** By domain. Each is made when it is asked for, once. */
+  listOverrides(): Promise<{ overrides: Iterable<Override>; revision: number }>;
   /** For whoever holds them in memory. */
   readOverrides(known: string | undefined): Promise<MarkedOverrides>;
   /** Undefined where too many were changed since, or nobody knows any more. */

@@ -8,6 +8,7 @@ import { NO_VERDICTS } from '../core/mix.ts';
 import type { Steps } from '../core/steps.ts';
 import type { Mix } from '../mix.ts';
 import type { KeyUse } from '../operate.ts';
+import { joining } from './parts.ts';
 import { shownUse } from './shown.ts';
 
 type Verdicts = Awaited<ReturnType<Mix['read']>>;
@@ -20,16 +21,6 @@ function* writing(keys: readonly KeyUse[], verdicts: Verdicts): Steps<Buffer> {
     yield;
   }
   return Buffer.from(text);
-}
-
-function* joining(parts: readonly Buffer[]): Steps<Buffer> {
-  const all = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    at += part.copy(all, at);
-    yield;
-  }
-  return all;
 }
 
 /** `next`: where the next page begins, if this one may not be the last. */
@@ -48,8 +39,5 @@ export async function keysBytes(
     last = keys.at(-1)!.key.id;
   }
   const next = count < most ? null : last;
-  // Each key has a comma before it.
-  const [first = Buffer.from(' '), ...rest] = parts;
-  const end = Buffer.from(`],"next":${JSON.stringify(next)}}`);
-  return inTurns(joining([Buffer.from('{"keys":['), first.subarray(1), ...rest, end]));
+  return inTurns(joining('{"keys":[', parts, `],"next":${JSON.stringify(next)}}`));
 }

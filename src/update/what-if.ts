@@ -61,7 +61,7 @@ export async function tryOut(
   const tables = parseTables(await parts.tables());
   const after = allAtOnce(makingCatalog(snapshots, tables, 'what-if', randomBytes(SEED_BYTES)));
   const { overrides } = await parts.store.listOverrides();
-  const flips = flipsOf(before, after, asked, new Map(overrides.map(one => [one.domain, one])), now);
+  const flips = flipsOf(before, after, asked, new Map(Array.from(overrides, one => [one.domain, one])), now);
   // What left the panel and nobody lists is not flagged by that: nothing of what was decided about it is used up.
   return triedOut(
     flips,

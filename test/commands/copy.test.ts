@@ -44,7 +44,7 @@ test('a backup while serving, and a restore while serving that rewinds no counte
   // What came since stays.
   expect([await status(later.secret), await status(kept.secret)]).toEqual([200, 200]);
   expect(await status(kept.secret)).toBe(429);
-  expect((await service.store.listOverrides()).overrides).toMatchObject([{ domain: 'gmail.com' }]);
+  expect([...(await service.store.listOverrides()).overrides]).toMatchObject([{ domain: 'gmail.com' }]);
 
   const elsewhere = join(temporaryFolder(), 'new');
   const looked = await run(['restore', file, '--dry-run'], { folder: elsewhere });
@@ -110,7 +110,7 @@ test.skipIf(!hasTool('script'))('on a terminal a restore asks first, and no is n
   expect(await once(child, 'close')).toEqual([1, null]);
   expect(said).toMatch(/override\.set +a\.example +deny/);
   expect(said).toMatch(/domain-risk: nothing was restored/);
-  expect((await store.listOverrides()).overrides).toEqual([]);
+  expect([...(await store.listOverrides()).overrides]).toEqual([]);
 });
 
 test('neither overwrites a file, nor takes one that is no backup', async () => {

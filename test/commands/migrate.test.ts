@@ -93,7 +93,7 @@ async function contents(store: Store) {
     ),
     days: await Promise.all(keys.map(({ id }) => store.usageDays('2019-01-01', id))),
     list: await store.snapshot('castle'),
-    overrides: (await store.listOverrides()).overrides,
+    overrides: [...(await store.listOverrides()).overrides],
     ranking: [...(await store.ranking('2026-10-17', 5_000, undefined))],
     hosts: await store.listHosts(0, 100),
     mark: await store.sweepMark(),
@@ -221,7 +221,7 @@ describe.runIf(hasPostgres())('domain-risk migrate', () => {
     expect(stderr).toMatch(/^domain-risk: what arrived in "usage" differs.*nothing was kept/m);
     const target = await closing(openPostgresStore(url));
     expect(await target.listKeys()).toEqual([]);
-    expect((await target.listOverrides()).overrides).toEqual([]);
+    expect([...(await target.listOverrides()).overrides]).toEqual([]);
   });
 
   test('moves no file that a server is alive on, and says which one; one that ended or is silent is in nobody’s way', async () => {

@@ -24,7 +24,7 @@ test('thousands of overrides are imported at once, and a running server knows th
   const path = file(`domain,action,below,note,expires_at\n${lines.join('')}${ended}`);
   const dry = await runJson(['overrides', 'import', path, '--dry-run'], beside());
   expect(dry).toEqual({ dry_run: true, added: 5_000, changed: 0, replaced: [], unchanged: 0, expired: 1 });
-  expect((await store.listOverrides()).overrides).toEqual([]);
+  expect([...(await store.listOverrides()).overrides]).toEqual([]);
 
   const done = await run(['overrides', 'import', path], beside());
   expect(done).toMatchObject({ code: 0, stderr: '' });
@@ -78,22 +78,22 @@ test('what an import replaces is shown, and the audit keeps what it was; of too 
 
 test('more than 20,000 new ones are imported in parts; those that stand already do not count', async () => {
   const { store } = shared();
-  const standing = (await store.listOverrides()).overrides;
+  const standing = [...(await store.listOverrides()).overrides];
   const lines = Array.from({ length: 20_001 }, (_, at) => `more-${at}.com,deny\n`);
   const ended = await run(['overrides', 'import', file(`domain,action\n${lines.join('')}`)], beside());
   expect([ended.code, ended.stderr]).toEqual([1, expect.stringMatching(/20001 to add and 0 to change/)]);
-  expect((await store.listOverrides()).overrides).toHaveLength(standing.length);
+  expect([...(await store.listOverrides()).overrides]).toHaveLength(standing.length);
   const { overrides, problems } = parseOverrides(`domain,action\n${lines.join('')}`, null, 0);
   expect([overrides.length, problems]).toEqual([20_001, []]);
 });
 
 test('one bad line, and nothing is imported', async () => {
-  const before = (await shared().store.listOverrides()).overrides.length;
+  const before = [...(await shared().store.listOverrides()).overrides].length;
   const ended = await run(
     ['overrides', 'import', file('domain,action\nnew.com,deny\nb_d.com,deny\n')],
     beside(),
   );
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   expect(ended.stderr).toMatch(/^domain-risk: line 3: domain: .*underscore.*\n.*nothing was imported/);
-  expect((await shared().store.listOverrides()).overrides).toHaveLength(before);
+  expect([...(await shared().store.listOverrides()).overrides]).toHaveLength(before);
 });

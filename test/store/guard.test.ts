@@ -287,7 +287,7 @@ test.each(Object.keys(EXCHANGES))(
         /is another file than before: the journal of that one was set aside as .*-wal\.aside-\d+ and /,
       ),
     ]);
-    expect((await second.store.listOverrides()).overrides).toEqual([]);
+    expect([...(await second.store.listOverrides()).overrides]).toEqual([]);
     const ids = (await second.store.listKeys()).map(({ id }) => id);
     expect(new Set(ids)).toEqual(new Set([first.key.id, second.key.id]));
     await second.store.close();

@@ -799,7 +799,7 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       store.readOverrides(undefined),
       store.listOverrides(),
     ]);
-    const domains = [[...overrides!], listed.overrides].map(all => all.map(({ domain }) => domain));
+    const domains = [[...overrides!], [...listed.overrides]].map(all => all.map(({ domain }) => domain));
     expect(domains).toEqual([['ours.com'], ['ours.com']]);
     // Whoever has them all is told so in no time.
     expect(await store.readOverrides(mark)).toMatchObject({ mark, overrides: undefined });

@@ -978,7 +978,7 @@ describe('a restore', () => {
     expect((await store.keyByDigest(key.digest)).key).toEqual(key);
     expect((await store.keyByDigest(later.digest)).key).toEqual(later);
     expect(await store.used(later.id, MONTH)).toBe(1);
-    expect((await store.listOverrides()).overrides).toEqual([changed, fresh, removed]);
+    expect([...(await store.listOverrides()).overrides]).toEqual([changed, fresh, removed]);
     expect([...(await store.ranking('2026-10-01', 9, undefined))].map(({ domain }) => domain)).toEqual([
       'new.example',
     ]);

@@ -1,17 +1,19 @@
 /** `/admin/overrides`: the operator's word about single domains. */
 
+import { inTurns } from '../../assemble.ts';
 import { parseSegment } from '../../core/domain.ts';
 import type { Clock, Store } from '../../core/ports.ts';
 import type { Operate } from '../../operate.ts';
 import { decisionFrom, type NoBody, type OverrideBody } from '../bodies.ts';
 import { invalid, ok, refusalOf, type Work } from '../operators.ts';
+import { overridesBytes } from '../overrides-page.ts';
 import { shownOverride } from '../shown.ts';
 
 export function overrideEndpoints(parts: { operate: Operate; store: Store; clock: Clock }) {
   const { operate, store, clock } = parts;
 
   const list: Work<typeof NoBody> = async () =>
-    ok({ overrides: (await store.listOverrides()).overrides.map(shownOverride) });
+    ok(await inTurns(overridesBytes((await store.listOverrides()).overrides)));
 
   const set: Work<typeof OverrideBody> = async ({ target }, actor, body) => {
     const parsed = parseSegment(target.segment);

@@ -112,7 +112,7 @@ export function createOverrides({ run }: Connections, revisions: Revisions) {
       const rows = await readAll(
         `SELECT revision.value AS revision, ${names} FROM revision LEFT JOIN override ON true ORDER BY domain`,
       );
-      return { overrides: [...recordsOf(rows)], revision: Number(rows[0]?.revision) };
+      return { overrides: recordsOf(rows), revision: Number(rows[0]?.revision) };
     },
   };
 }

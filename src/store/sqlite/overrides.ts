@@ -15,7 +15,7 @@ import type { Revisions } from './revision.ts';
  * a sixth of the time (2026-11-17).
  */
 const LINES = `SELECT group_concat(json_object(
-    ${OVERRIDE.columns.map(({ name }) => `'${name}', ${name}`).join(', ')}), char(10)) AS lines FROM override`;
+    ${OVERRIDE.columns.map(({ name }) => `'${name}', ${name}`).join(', ')}), char(10) ORDER BY domain) AS lines FROM override`;
 
 const CHANGED = `
   SELECT changed, ${OVERRIDE.names} FROM (SELECT DISTINCT domain AS changed FROM override_change WHERE id >= ?)
@@ -70,14 +70,6 @@ export function createOverrides(db: DatabaseSync, { revision, change, together }
         return new TextEncoder().encode(lines === null ? `${head}\n` : `${head}\n${lines}\n`);
       }),
     changedOverrides: (known: string) => together(() => changedSince(db, known, markNow(), revision())),
-    listOverrides: () =>
-      together(() => ({
-        overrides: db
-          .prepare(`SELECT ${OVERRIDE.names} FROM override ORDER BY domain`)
-          .all()
-          .map(OVERRIDE.sqlite.record),
-        revision: revision(),
-      })),
   };
 }
 

@@ -54,7 +54,13 @@ export function records(direct: Ask, bulk: Ask, deadlineMs: number) {
     readOverrides: async known =>
       markedOverrides(await direct('readOverrides', [known], OVERRIDES_MS), known),
     changedOverrides: known => direct('changedOverrides', [known]),
-    listOverrides: () => direct('listOverrides', []),
+    async listOverrides() {
+      const { overrides = [], revision } = markedOverrides(
+        await bulk('readOverrides', [undefined], OVERRIDES_MS),
+        undefined,
+      );
+      return { overrides, revision };
+    },
     addOperator: (operator, act) => direct('addOperator', [operator, act]),
     revokeOperator: (name, at, act) => direct('revokeOperator', [name, at, act]),
     // A token that was revoked ends, however long bulk work takes.
