@@ -706,6 +706,39 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await store.setOverride(of('c.com'), ACT);
       expect(await since(last)).toEqual([['c.com'], []]);
     });
+
+    test('none of many that were changed and made together is left out, however they are portioned', async () => {
+      const store = await empty();
+      const markNow = async () => (await store.readOverrides(undefined)).mark;
+      const of = (at: number, more: Partial<Override> = {}) => ({
+        ...override,
+        domain: `n${at}.com`,
+        ...more,
+      });
+      for (const [changed, made] of [
+        [900, 400],
+        [1_000, 0],
+        [0, 1_000],
+        [999, 2],
+        [500, 500],
+      ] as const) {
+        await store.setOverrides(
+          upTo(changed).map(at => of(at)),
+          await markNow(),
+          ACT,
+        );
+        const mark = await markNow();
+        const all = [...upTo(changed), ...upTo(made).map(at => 10_000 * (changed + 1) + at)];
+        await store.setOverrides(
+          all.map(at => of(at, { action: 'deny' })),
+          mark,
+          ACT,
+        );
+        await store.setOverride(of(-1), ACT);
+        const since = await store.changedOverrides(mark);
+        expect([undefined, all.length + 1]).toContain(since?.overrides.length);
+      }
+    });
   });
 
   describe('ranking', () => {

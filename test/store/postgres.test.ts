@@ -7,6 +7,7 @@ import { type Clock, type Store, StoreUnavailable } from '../../src/core/ports.t
 import { MOST_FLAGS } from '../../src/core/ranking.ts';
 import { leastTelling } from '../../src/store/guests.ts';
 import { openConnections } from '../../src/store/postgres/connect.ts';
+import { withConnection } from '../../src/store/postgres/open.ts';
 import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
 import { sessionOn } from '../../src/store/postgres/session.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
@@ -838,6 +839,44 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       expect([key?.id, others]).toEqual([`key_${n}`, []]);
     }
     expect(await store.keysNamed('Schlüssel 2001')).toEqual([]);
+  });
+
+  test.each([
+    ['removed', "DELETE FROM domain_risk.override WHERE domain LIKE 'x%'"],
+    ['removed, all at once', 'TRUNCATE domain_risk.override'],
+    ['called otherwise', "UPDATE domain_risk.override SET domain = 'y.com' WHERE domain = 'x1.com'"],
+  ])('of overrides that were %s by hand no server goes on with any', async (_, statement) => {
+    await empty();
+    const store = await open();
+    const { mark: none } = await store.readOverrides(undefined);
+    const many = Array.from({ length: 1_500 }, (_, at) => overrideOf(`x${at}.com`));
+    await store.setOverrides(many, none, ACT);
+    const { mark } = await store.readOverrides(undefined);
+    await store.setOverride(overrideOf('a.com'), ACT);
+    await query(statement);
+    await store.setOverride(overrideOf('b.com'), ACT);
+    const held = new Set(['a.com', ...many.map(({ domain }) => domain)]);
+    const changed = await store.changedOverrides(mark);
+    for (const { domain } of changed?.overrides ?? []) held.add(domain);
+    for (const domain of changed?.gone ?? []) held.delete(domain);
+    const now = Array.from((await store.listOverrides()).overrides, ({ domain }) => domain);
+    // Either told in full, or that nobody knows.
+    expect(changed === undefined || [...held].sort().join() === now.toSorted().join()).toBe(true);
+    expect(changed === undefined).toBe(!statement.startsWith('UPDATE'));
+  });
+
+  test('nothing that a server asks is compiled, whatever it seems to cost', async () => {
+    const store = await open();
+    await query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET jit = on`);
+    onTestFinished(
+      async () => void (await query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} RESET ALL`)),
+    );
+    const seen: unknown[] = [];
+    await withConnection(url, async session => {
+      const { rows } = await session.query('SHOW jit');
+      seen.push(rows[0]?.jit);
+    });
+    expect([seen, await isWell(store.listKeys())]).toEqual([['off'], true]);
   });
 
   test('a backup is refused with the line that makes one', async () => {

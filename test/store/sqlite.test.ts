@@ -1471,4 +1471,9 @@ test('which overrides an earlier version has changed is told while they are few,
   expect([await store.changedOverrides(mark), kept()]).toEqual([undefined, 1_001]);
   await store.setOverride(overrideOf('a.com'), ACT);
   expect(kept()).toBe(1_000);
+  const { mark: then } = await store.readOverrides(undefined);
+  // By hand.
+  db.exec("UPDATE override SET domain = 'b.com' WHERE domain = 'a.com'");
+  const changed = await store.changedOverrides(then);
+  expect([changed?.overrides.map(({ domain }) => domain), changed?.gone]).toEqual([['b.com'], ['a.com']]);
 });

@@ -2,6 +2,7 @@
 
 import type { Act } from '../../core/audit.ts';
 import { actOver, type ChangedOverrides, type Override } from '../../core/override.ts';
+import { CHANGES_KEPT } from '../changed-overrides.ts';
 import { OVERRIDE } from '../columns.ts';
 import { type PostgresRow, replaced, upsert } from '../table.ts';
 import { writeActs } from './audit.ts';
@@ -30,11 +31,10 @@ const ALL_MS = 10_000;
 const CHANGED = {
   name: 'changed-overrides',
   text: `
-    WITH since AS (SELECT min(id) AS id FROM override_change WHERE was = $1)
+    WITH since AS (SELECT min(id) AS id FROM override_change WHERE was = $1),
+      change AS (SELECT DISTINCT unnest(domains) AS changed FROM override_change, since WHERE override_change.id >= since.id LIMIT ${CHANGES_KEPT + 1})
     SELECT revision.value AS revision, override_mark.value AS mark, since.id IS NOT NULL AS is_known, changed, ${names}
-    FROM revision LEFT JOIN override_mark ON true CROSS JOIN since
-    LEFT JOIN LATERAL (SELECT DISTINCT domain AS changed FROM override_change WHERE id >= since.id) AS change ON true
-    LEFT JOIN override ON domain = changed`,
+    FROM revision LEFT JOIN override_mark ON true CROSS JOIN since LEFT JOIN change ON true LEFT JOIN override ON domain = changed`,
 };
 
 const markIn = (rows: readonly PostgresRow[]) => ({
@@ -103,7 +103,8 @@ export function createOverrides({ run }: Connections, revisions: Revisions) {
     changedOverrides: async (known: string): Promise<ChangedOverrides | undefined> => {
       const { rows } = await run(session => session.query({ ...CHANGED, values: [known] }));
       const { revision, mark } = markIn(rows);
-      if (rows[0]?.is_known !== true && mark !== known) return undefined;
+      const isKnown = rows[0]?.is_known === true && rows.length <= CHANGES_KEPT;
+      if (!isKnown && mark !== known) return undefined;
       const gone = rows.filter(({ changed, domain }) => changed !== null && domain === null);
       return { revision, mark, overrides: [...recordsOf(rows)], gone: gone.map(row => String(row.changed)) };
     },
