@@ -7,14 +7,19 @@
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  closeSync,
   existsSync,
+  fsyncSync,
   globSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -22,14 +27,24 @@ const ROOT = join(import.meta.dirname, '..');
 /** Below the folder of our package.json: the program finds its tables and its console by that. */
 const FOLDER = join(ROOT, '.program');
 const SOURCES = ['package-lock.json', 'scripts/build-program.ts', 'src/**/*.ts', 'client/src/**/*.ts'];
-/** A service that began with other sources starts threads of these. */
+/** A service that began with other sources starts threads of these: it says all the time that it is there (boot.mjs). */
 const KEPT = 3;
+const DAY_MS = 86_400_000;
 
 /** The folder that has it, named by what it was built of. */
 export async function buildProgram(): Promise<string> {
   const folder = programFolder();
   if (!existsSync(folder)) await buildInto(folder);
+  noteUse(folder);
   return folder;
+}
+
+function noteUse(folder: string): void {
+  try {
+    utimesSync(folder, new Date(), new Date());
+  } catch {
+    // Another user's, who has built it: nor could this one remove it.
+  }
 }
 
 export function programFolder(): string {
@@ -50,18 +65,41 @@ async function buildInto(folder: string): Promise<void> {
     const threads = ['workers/serving', 'workers/updating', 'workers/making', 'http/looking'];
     await bundle(fresh, files('cli', ...threads), true);
     await bundle(fresh, files('store/sqlite/worker'), false);
-    // Made for its maker alone; whoever may read the sources may start the program.
-    chmodSync(fresh, statSync(FOLDER).mode);
+    makeLast(fresh);
     renameSync(fresh, folder);
   } catch (error) {
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-  const byAge = globSync('*', { cwd: FOLDER })
+  forgetUnused();
+}
+
+/** For whoever may read the sources, and on the disk: after a power cut its name must not stand for empty files. */
+function makeLast(folder: string): void {
+  const { mode } = statSync(FOLDER);
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    chmodSync(path, mode & 0o666);
+    sync(path);
+  }
+  chmodSync(folder, mode);
+  sync(folder);
+}
+
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  fsyncSync(file);
+  closeSync(file);
+}
+
+function forgetUnused(): void {
+  const unused = readdirSync(FOLDER)
     .map(name => join(FOLDER, name))
-    .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  for (const old of byAge.slice(KEPT)) rmSync(old, { recursive: true, force: true });
+    .map(path => ({ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .sort((a, b) => b.at - a.at)
+    .filter(({ at }, place) => place >= KEPT && Date.now() - at > DAY_MS);
+  for (const { path } of unused) rmSync(path, { recursive: true, force: true });
 }
 
 async function bundle(outDir: string, input: Record<string, string>, codeSplitting: boolean): Promise<void> {
