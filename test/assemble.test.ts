@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { buildCatalog, followFeeds, inTurns, makeNext, type Stored } from '../src/assemble.ts';
 import { type AddedFeed, feedOf as feedOfAdded } from '../src/core/added-feed.ts';
 import type { Catalog } from '../src/core/catalog.ts';
@@ -325,6 +325,37 @@ describe('a running server', () => {
     expect(longest).toBeLessThan(took / 2);
   });
 });
+
+it.each([
+  ['nobody else has anything to do', 0, 20],
+  ['others take a millisecond a turn', 1, 20],
+  ['others take three', 3, 7],
+  ['others take a hundred', 100, 5],
+])(
+  'long work of 10 ms, where %s, is done in about as many turns as nobody notices',
+  async (_, others, turns) => {
+    let now = 0;
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
+    onTestFinished(() => clock.mockRestore());
+    let taken = 0;
+    let isDone = false;
+    const everybodyElse = () => {
+      taken++;
+      now += others;
+      if (!isDone) setImmediate(everybodyElse);
+    };
+    function* steps(): Steps<void> {
+      for (let at = 0; at < 80; at++) {
+        now += 1 / 8;
+        yield;
+      }
+    }
+    setImmediate(everybodyElse);
+    await inTurns(steps());
+    isDone = true;
+    expect(Math.abs(taken - turns)).toBeLessThanOrEqual(2);
+  },
+);
 
 it('what is done with the result of long work begins in a turn of its own', async () => {
   let turns = 0;

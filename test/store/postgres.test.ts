@@ -590,6 +590,21 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       },
     );
 
+    test('beside a whole table that is locked for 0.6 s waits for it, and is counted', async () => {
+      const { spend } = await withKey();
+      await spend();
+      const other = await connected();
+      const isCounted = async () => {
+        await other.query('BEGIN; LOCK TABLE domain_risk.usage IN EXCLUSIVE MODE');
+        const spent = isWell(spend());
+        await pause(600);
+        await other.query('ROLLBACK');
+        return spent;
+      };
+      // A machine with much else to do may take the rest of what a call waits.
+      expect((await isCounted()) || (await isCounted()) || (await isCounted())).toBe(true);
+    });
+
     test.each(['usage', 'usage_day', 'revision'])('while %s is locked nothing is ready', async table => {
       const { store } = await withKey();
       await eventually('it serves', () => isWell(store.ready()));

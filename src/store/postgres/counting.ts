@@ -40,17 +40,26 @@ async function whichAreHeld(session: Session, groups: readonly SpendGroup[]): Pr
   return rows.map(({ held }) => held === true);
 }
 
-/** A statement that waited too long for a lock has counted nothing: nobody is in doubt, and it may be tried again. */
-async function countFree(session: Session, groups: readonly SpendGroup[]): Promise<readonly SpendResult[]> {
+/** What a statement that waited too long for a lock answers: it has counted nothing, nobody is in doubt. */
+async function unlessLocked<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
-    return await count(session, groups);
+    return await asked;
   } catch (error) {
-    if (sqlStateOf(error) !== LOCKED) throw error;
+    if (sqlStateOf(error) === LOCKED) return undefined;
+    throw error;
   }
-  const held = await whichAreHeld(session, groups);
-  const free = groups.filter((_, n) => !held[n]);
-  const results = (await count(session, free)).values();
-  return held.map(isHeld => (isHeld ? 'held' : results.next().value!));
+}
+
+async function countFree(session: Session, groups: readonly SpendGroup[]): Promise<readonly SpendResult[]> {
+  const counted = await unlessLocked(count(session, groups));
+  if (counted) return counted;
+  const held = await unlessLocked(whichAreHeld(session, groups));
+  const free = groups.filter((_, n) => held?.[n] === false);
+  const results = await unlessLocked(count(session, free));
+  // A whole table is locked, or another row has been taken since: all are held until they were counted once.
+  if (!results) return groups.map(() => 'held');
+  const next = results.values();
+  return groups.map((_, n) => (held?.[n] === false ? next.next().value! : 'held'));
 }
 
 /** What is refused or to be judged anew needs no row, and says nothing about who holds it. */

@@ -63,6 +63,8 @@ export function records(direct: Ask, bulk: Ask, deadlineMs: number) {
     },
     addOperator: (operator, act) => direct('addOperator', [operator, act]),
     revokeOperator: (name, at, act) => direct('revokeOperator', [name, at, act]),
+    // Callers ask for it with every page of changes, which may not wait behind what operators read.
+    changesMark: () => direct('changesMark', []),
     // A token that was revoked ends, however long bulk work takes.
     listOperators: () => direct('listOperators', []),
   } satisfies Partial<Store>;
@@ -131,7 +133,6 @@ export function bulkWork(bulk: Ask) {
     noteCheck: (check, was, act) => bulk('noteCheck', [check, was, act], NO_DEADLINE),
     keepAsked: (asked, sinceDay) => bulk('keepAsked', [asked, sinceDay], NO_DEADLINE),
     askedNames: () => bulk('askedNames', [], NO_DEADLINE),
-    changesMark: () => bulk('changesMark', []),
     writeChanges: (...args) => bulk('writeChanges', args, NO_DEADLINE),
     changesAfter: async (id, most) => JSON.parse(await bulk('changesAfter', [id, most])),
     changesBefore: at => bulk('changesBefore', [at]),
