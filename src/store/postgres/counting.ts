@@ -55,7 +55,7 @@ async function countFree(session: Session, groups: readonly SpendGroup[]): Promi
   if (counted) return counted;
   const held = await unlessLocked(whichAreHeld(session, groups));
   const free = groups.filter((_, n) => held?.[n] === false);
-  const results = await unlessLocked(count(session, free));
+  const results = free.length > 0 ? await unlessLocked(count(session, free)) : undefined;
   // A whole table is locked, or another row has been taken since: all are held until they were counted once.
   if (!results) return groups.map(() => 'held');
   const next = results.values();
