@@ -36,6 +36,7 @@ import { createOperate, newKey } from '../../src/operate.ts';
 import { ACT } from '../support/act.ts';
 import type { Servers } from '../support/emptied.ts';
 import { guestOf } from '../support/guests.ts';
+import { full as isFull } from '../support/scale.ts';
 import { passOne, spendOne } from '../support/spend.ts';
 
 /** Makes an empty place for a store; what it gives opens it, several times if wanted. All closes itself. */
@@ -705,6 +706,60 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       ]);
       await store.setOverride(of('c.com'), ACT);
       expect(await since(last)).toEqual([['c.com'], []]);
+    });
+
+    test('whoever follows what has changed has what is there, whatever was changed by whom in between', async () => {
+      const stores = await servers();
+      const of = (at: number, action: Override['action']): Override => ({
+        ...{ domain: `n${at}.com`, action, below: false, note: null, author: null },
+        ...{ createdAt: 1, expiresAt: null },
+      });
+      const name = fc.nat({ max: 1_400 });
+      const action = fc.constantFrom('allow' as const, 'deny' as const, 'role' as const);
+      const change = fc.oneof(
+        { weight: 4, arbitrary: fc.record({ at: name, action }) },
+        { weight: 2, arbitrary: fc.record({ at: name }) },
+        { weight: 3, arbitrary: fc.record({ from: name, count: fc.nat({ max: 1_200 }), action }) },
+      );
+      const followed = fc.array(fc.record({ by: fc.nat({ max: 2 }), change, isLooked: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 12,
+      });
+      let told = 0;
+      await fc.assert(
+        fc.asyncProperty(followed, async steps => {
+          let mark: string | undefined;
+          let held = new Map<string, Override>();
+          const follow = async () => {
+            const changed = mark === undefined ? undefined : await stores[0].changedOverrides(mark);
+            for (const override of changed?.overrides ?? []) held.set(override.domain, override);
+            for (const domain of changed?.gone ?? []) held.delete(domain);
+            if (changed) told++;
+            else {
+              const all = await stores[0].readOverrides(undefined);
+              held = new Map(Array.from(all.overrides!, override => [override.domain, override]));
+              mark = all.mark;
+            }
+            mark = changed?.mark ?? mark;
+            const { overrides } = await stores[1].listOverrides();
+            const sorted = [...held.values()].sort((a, b) => (a.domain < b.domain ? -1 : 1));
+            expect(sorted).toEqual([...overrides]);
+          };
+          await follow();
+          for (const { by, change: it, isLooked } of steps) {
+            const store = stores[by as 0 | 1 | 2];
+            if ('count' in it) {
+              const many = upTo(it.count).map(at => of(it.from + at, it.action));
+              await store.setOverrides(many, (await store.readOverrides(undefined)).mark, ACT);
+            } else if ('action' in it) await store.setOverride(of(it.at, it.action), ACT);
+            else await store.removeOverride(`n${it.at}.com`, ACT);
+            if (isLooked) await follow();
+          }
+          await follow();
+        }),
+        { numRuns: isFull ? 100 : 4 },
+      );
+      expect(told).toBeGreaterThan(0);
     });
 
     test('none of many that were changed and made together is left out, however they are portioned', async () => {
