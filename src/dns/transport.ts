@@ -2,6 +2,7 @@
 
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
+import { inOrder } from './inbox.ts';
 import type { Server } from './settings.ts';
 import { type QuestionType, type Refused, type Reply, readReply, writeQuery } from './wire.ts';
 
@@ -38,19 +39,20 @@ function overUdp(server: Server, name: string, type: QuestionType, done: Done, u
     open = false;
     socket.close();
   };
-  const finish = (told: Told) => {
-    if (!open) return;
-    close();
-    done(told);
-  };
+  const end = (then: () => void) =>
+    inOrder(() => {
+      if (!open) return;
+      close();
+      then();
+    });
+  const finish = (told: Told) => end(() => done(told));
   socket.on('error', () => finish({ failure: 'network' }));
-  socket.on('message', bytes => {
-    if (!open) return;
+  // Whatever comes first ends it.
+  socket.once('message', bytes => {
     const read = readReply(bytes, query, false);
-    if (read.kind === 'reply') return finish({ reply: read.reply });
-    if (read.kind === 'refused') return finish({ failure: read.why });
-    close();
-    useTcp();
+    if (read.kind === 'reply') finish({ reply: read.reply });
+    else if (read.kind === 'refused') finish({ failure: read.why });
+    else end(useTcp);
   });
   socket.on('connect', () => {
     if (open) socket.send(query.bytes);
@@ -72,11 +74,12 @@ function overTcp(server: Server, name: string, type: QuestionType, done: Done): 
     open = false;
     socket.destroy();
   };
-  const finish = (told: Told) => {
-    if (!open) return;
-    close();
-    done(told);
-  };
+  const finish = (told: Told) =>
+    inOrder(() => {
+      if (!open) return;
+      close();
+      done(told);
+    });
   socket.on('connect', () => socket.write(Buffer.concat([length, query.bytes])));
   socket.on('error', () => finish({ failure: 'network' }));
   socket.on('close', () => finish({ failure: 'network' }));
@@ -85,6 +88,7 @@ function overTcp(server: Server, name: string, type: QuestionType, done: Done): 
     received += chunk.length;
     const needed = 2 + Buffer.concat(chunks.slice(0, 2), 2).readUInt16BE(0);
     if (received < needed) return;
+    socket.pause();
     const message = Buffer.concat(chunks).subarray(2, needed);
     const read = readReply(message, query, true);
     if (read.kind === 'reply') finish({ reply: read.reply });

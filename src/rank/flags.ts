@@ -9,8 +9,9 @@ import { type Flag, type FlagReason, MOST_FLAGS, type Ranked } from '../core/ran
 import type { Answer } from '../lookup.ts';
 
 /**
- * Of one key, at one worker: a fortieth of the rows that are kept for a month. A key that had lists of made-up names looked up wrote as
- * many a minute, others' flags went for them, and who asked the store for anything long waited behind (2026-11-19).
+ * Of one key, at one worker: a fortieth of the rows that are kept for a month. A key that had lists of made-up names looked
+ * up wrote as many a minute, others' flags went for them, and who asked the store for anything long waited behind
+ * (2026-11-19).
  */
 const MOST_OF_A_KEY_A_DAY = MOST_FLAGS / 40;
 /** Beyond this many new flags within a second, fewer of one key, the rest is dropped: the store must stay free to count. */

@@ -14,7 +14,11 @@ beforeEach(() => {
     toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'],
   });
 });
-afterEach(() => void vi.useRealTimers());
+afterEach(async () => {
+  // What is shared by all tests must not wait for a turn that never comes.
+  await vi.runAllTimersAsync();
+  vi.useRealTimers();
+});
 
 /** A time limit is over one turn of the loop after its moment. */
 const after = (ms: number) => vi.advanceTimersByTimeAsync(ms + 1);
