@@ -104,7 +104,7 @@ async function swept(hosts: Readonly<Record<string, string>>, sites: readonly Si
   return world;
 }
 
-const SIZE = sized<Size>({ hosts: 10, onOwn: 250, onShared: 60, innocent: 300 }, FULL);
+const SIZE = sized<Size>({ hosts: 10, onOwn: 150, onShared: 40, innocent: 150 }, FULL);
 
 describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own hosts, ${SIZE.innocent} innocent`, () => {
   it('finds 90 % of the unlisted ones and flags nobody else, also after hosts change their names', async () => {
@@ -137,8 +137,11 @@ describe(`the simulated internet: ${SIZE.onOwn} disposable on ${SIZE.hosts} own 
   });
 
   it('learns from lookups alone, without a sweep', async () => {
-    const innocent = sized(100, 500);
-    const internet = simulateInternet({ hosts: 10, onOwn: 500, onShared: 50, innocent }, 7);
+    const innocent = sized(60, 500);
+    const internet = simulateInternet(
+      { hosts: 10, onOwn: sized(300, 500), onShared: sized(30, 50), innocent },
+      7,
+    );
     for (const [name, records] of internet.zones) dns.zones.set(name, records);
     // Two abused customers at a small hoster: three beside as few others as here are what an operator's host looks like.
     const third = /^abuse([5-9]\d|\d{3})\./;
