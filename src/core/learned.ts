@@ -99,8 +99,17 @@ export function isListed(name: string, catalog: Catalog): boolean {
   return catalog.listed(lineage(name)).hits.length > 0;
 }
 
+/**
+ * What has more labels stands in no list: 50 mail hosts of 100 labels each cost 15 ms with every lookup of their domain
+ * (2026-11-19).
+ */
+const MOST_LABELS = 10;
+
 /** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
 export function ownLineage(host: string): string[] {
   const registrable = registrableDomain(host);
-  return registrable === undefined ? [] : lineage(host).filter(name => name.length >= registrable.length);
+  if (registrable === undefined) return [];
+  let from = host.length;
+  for (let labels = MOST_LABELS; labels > 0 && from > 0; labels--) from = host.lastIndexOf('.', from - 2) + 1;
+  return lineage(host.slice(from)).filter(name => name.length >= registrable.length);
 }

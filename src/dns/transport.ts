@@ -45,15 +45,16 @@ function overUdp(server: Server, name: string, type: QuestionType, done: Done, u
       close();
       then();
     });
-  const finish = (told: Told) => end(() => done(told));
-  socket.on('error', () => finish({ failure: 'network' }));
+  socket.on('error', () => end(() => done({ failure: 'network' })));
   // Whatever comes first ends it.
-  socket.once('message', bytes => {
-    const read = readReply(bytes, query, false);
-    if (read.kind === 'reply') finish({ reply: read.reply });
-    else if (read.kind === 'refused') finish({ failure: read.why });
-    else end(useTcp);
-  });
+  socket.once('message', bytes =>
+    end(() => {
+      const read = readReply(bytes, query, false);
+      if (read.kind === 'reply') done({ reply: read.reply });
+      else if (read.kind === 'refused') done({ failure: read.why });
+      else useTcp();
+    }),
+  );
   socket.on('connect', () => {
     if (open) socket.send(query.bytes);
   });
@@ -74,25 +75,27 @@ function overTcp(server: Server, name: string, type: QuestionType, done: Done): 
     open = false;
     socket.destroy();
   };
-  const finish = (told: Told) =>
+  const end = (tell: () => Told) =>
     inOrder(() => {
       if (!open) return;
       close();
-      done(told);
+      done(tell());
     });
   socket.on('connect', () => socket.write(Buffer.concat([length, query.bytes])));
-  socket.on('error', () => finish({ failure: 'network' }));
-  socket.on('close', () => finish({ failure: 'network' }));
+  socket.on('error', () => end(() => ({ failure: 'network' })));
+  socket.on('close', () => end(() => ({ failure: 'network' })));
   socket.on('data', chunk => {
     chunks.push(chunk);
     received += chunk.length;
     const needed = 2 + Buffer.concat(chunks.slice(0, 2), 2).readUInt16BE(0);
     if (received < needed) return;
     socket.pause();
-    const message = Buffer.concat(chunks).subarray(2, needed);
-    const read = readReply(message, query, true);
-    if (read.kind === 'reply') finish({ reply: read.reply });
-    else finish({ failure: read.kind === 'refused' ? read.why : 'mismatch' });
+    end(() => {
+      const message = Buffer.concat(chunks).subarray(2, needed);
+      const read = readReply(message, query, true);
+      if (read.kind === 'reply') return { reply: read.reply };
+      return { failure: read.kind === 'refused' ? read.why : 'mismatch' };
+    });
   });
   return { close };
 }

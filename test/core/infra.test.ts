@@ -754,6 +754,23 @@ describe('what was learned, for lookup', () => {
     expect([0, 3, 4, 7, 8].map(steps)).toEqual([0, 3, 5, 8, 10]);
   });
 
+  it('costs ten looks into the lists for a host, however many labels it has', () => {
+    const infra = allAtOnce(foldingInfra([], catalog, TODAY, () => undefined));
+    let looked = 0;
+    const counting = {
+      listed(names: readonly string[]) {
+        looked += names.length;
+        return catalog.listed(names);
+      },
+    } as Catalog;
+    const hostsBelow = (name: string) =>
+      Array.from({ length: 50 }, (_, at) => ({ host: `m${at}.${'a.'.repeat(100)}${name}`, preference: 0 }));
+    expect(infra.hangsOnAddresses(hostsBelow('firm.com'), counting)).toBe(false);
+    expect(looked).toBeLessThanOrEqual(500);
+    // By two families of lists.
+    expect(infra.hangsOnAddresses(hostsBelow('burner.com'), counting)).toBe(true);
+  });
+
   it('can be learned only of hosts that nobody knows, or knows as disposable', () => {
     expect(isLearnable('mx.box.net', catalog)).toBe(true);
     expect(isLearnable('mx.yopmail.com', catalog)).toBe(true);

@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
+import { createSocket, type RemoteInfo } from 'node:dgram';
+import { once } from 'node:events';
+import dnsPacket from 'dns-packet';
+import { expect, onTestFinished, test } from 'vitest';
 import { startDeadline } from '../../src/dns/deadline.ts';
 import { Inbox, inOrder } from '../../src/dns/inbox.ts';
+import { carry } from '../../src/dns/transport.ts';
 import { hold, pause, turn } from '../support/scale.ts';
 
 /** Each takes 1 ms, at once or behind a promise. */
@@ -82,4 +86,46 @@ test('nobody is given up on while its answer waits to be worked on', async () =>
   });
   await pause(100);
   expect(told).toEqual(['answer']);
+});
+
+test('answers that are long to read and come together are read in turns, not all in one', async () => {
+  const server = createSocket('udp4').bind(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { address, port } = server.address();
+  const asked: [Buffer, RemoteInfo][] = [];
+  server.on('message', (bytes, from) => asked.push([bytes, from]));
+  const many = 40;
+  const told = Array.from({ length: many }, (_, at) => {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    carry({ version: 4, address, port, text: `${address}:${port}` }, `n${at}.com`, 'MX', answer =>
+      resolve(Object.keys(answer)[0]!),
+    );
+    return promise;
+  });
+  while (asked.length < many) await turn();
+  for (const [bytes, from] of asked) {
+    const { id, questions } = dnsPacket.decode(bytes);
+    const { name } = questions![0]!;
+    const answers = Array.from({ length: 64 }, (_, at) => ({
+      ...({ name, type: 'MX', ttl: 300 } as const),
+      data: { preference: at, exchange: `m${at}.${'a.'.repeat(100)}${name}` },
+    }));
+    const flags = dnsPacket.RECURSION_DESIRED | dnsPacket.RECURSION_AVAILABLE;
+    server.send(
+      dnsPacket.encode({ type: 'response', id, flags, questions, answers }),
+      from.port,
+      from.address,
+    );
+  }
+  let turns = 0;
+  const all = Promise.all(told);
+  let isOver = false;
+  void all.then(() => {
+    isOver = true;
+  });
+  for (; !isOver; turns++) await turn();
+  expect(new Set(await all)).toEqual(new Set(['reply']));
+  // 3 ms each, so that one or two fit into a turn (2026-11-19).
+  expect(turns).toBeGreaterThan(many / 8);
 });
