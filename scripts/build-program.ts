@@ -21,15 +21,19 @@ import {
   statSync,
   utimesSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
 /** Below the folder of our package.json: the program finds its tables and its console by that. */
 const FOLDER = join(ROOT, '.program');
-const SOURCES = ['package-lock.json', 'scripts/build-program.ts', 'src/**/*.ts', 'client/src/**/*.ts'];
+const SOURCES = [
+  ...['package-lock.json', 'scripts/build-program.ts'],
+  ...['src/**/*.ts', 'client/src/**/*.ts', 'data/*.json'],
+];
 /** A service that began with other sources starts threads of these: it says all the time that it is there (boot.mjs). */
 const KEPT = 3;
 const DAY_MS = 86_400_000;
+const GONE = '.gone';
 
 /** The folder that has it, named by what it was built of. */
 export async function buildProgram(): Promise<string> {
@@ -47,10 +51,11 @@ function noteUse(folder: string): void {
   }
 }
 
+const sources = () => SOURCES.flatMap(pattern => globSync(pattern, { cwd: ROOT }).sort());
+
 export function programFolder(): string {
   const sum = createHash('sha256');
-  for (const file of SOURCES.flatMap(pattern => globSync(pattern, { cwd: ROOT }).sort()))
-    sum.update(file).update(readFileSync(join(ROOT, file)));
+  for (const file of sources()) sum.update(file).update(readFileSync(join(ROOT, file)));
   return join(FOLDER, sum.digest('hex').slice(0, 16));
 }
 
@@ -63,8 +68,11 @@ async function buildInto(folder: string): Promise<void> {
     const files = (...names: string[]) =>
       Object.fromEntries(names.map(name => [basename(name), join(ROOT, 'src', `${name}.ts`)]));
     const threads = ['workers/serving', 'workers/updating', 'workers/making', 'http/looking'];
-    await bundle(fresh, files('cli', ...threads), true);
-    await bundle(fresh, files('store/sqlite/worker'), false);
+    const read = [
+      ...(await bundle(fresh, files('cli', ...threads), true)),
+      ...(await bundle(fresh, files('store/sqlite/worker'), false)),
+    ];
+    check(read, folder);
     makeLast(fresh);
     renameSync(fresh, folder);
   } catch (error) {
@@ -73,6 +81,15 @@ async function buildInto(folder: string): Promise<void> {
     rmSync(fresh, { recursive: true, force: true });
   }
   forgetUnused();
+}
+
+/** That it was built of what it is named by: other code would stay under that name (2026-11-19). */
+function check(read: readonly string[], folder: string): void {
+  const counted = new Set(sources());
+  const uncounted = read.filter(file => !counted.has(file));
+  if (uncounted.length > 0)
+    throw new Error(`not among the sources that a build is named by: ${uncounted.join(', ')}`);
+  if (programFolder() !== folder) throw new Error('the sources were changed while it was built: start again');
 }
 
 /** For whoever may read the sources, and on the disk: after a power cut its name must not stand for empty files. */
@@ -99,13 +116,23 @@ function forgetUnused(): void {
     .map(path => ({ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((a, b) => b.at - a.at)
     .filter(({ at }, place) => place >= KEPT && Date.now() - at > DAY_MS);
-  for (const { path } of unused) rmSync(path, { recursive: true, force: true });
+  for (const { path } of unused) {
+    // What is left where this is ended half-way must not have a program's name.
+    const gone = path.endsWith(GONE) ? path : path + GONE;
+    if (gone !== path) renameSync(path, gone);
+    rmSync(gone, { recursive: true, force: true });
+  }
 }
 
-async function bundle(outDir: string, input: Record<string, string>, codeSplitting: boolean): Promise<void> {
+/** The files of ours that are in it. */
+async function bundle(
+  outDir: string,
+  input: Record<string, string>,
+  codeSplitting: boolean,
+): Promise<readonly string[]> {
   // Only when something is to be built: loading it takes longer than everything else here.
   const { build } = await import('vite');
-  await build({
+  const built = await build({
     root: ROOT,
     configFile: false,
     envDir: false,
@@ -130,4 +157,9 @@ async function bundle(outDir: string, input: Record<string, string>, codeSplitti
       },
     },
   });
+  const chunks = [built].flat().flatMap(one => ('output' in one ? one.output : []));
+  const modules = chunks.flatMap(one => (one.type === 'chunk' ? one.moduleIds : []));
+  return modules
+    .filter(id => id.startsWith(ROOT) && !id.includes('node_modules'))
+    .map(id => relative(ROOT, id));
 }

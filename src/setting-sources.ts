@@ -1,6 +1,7 @@
 /** Where settings come from, and names among them that mean nothing: those are told, since a slip would go unseen. */
 
 import { lstatSync, statSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { parseEnv } from 'node:util';
 import { ConfigRefused } from './config.ts';
 import { typoOf } from './core/typo.ts';
@@ -33,8 +34,8 @@ export function settingsFile(env: Environment): SettingsFile | undefined {
 }
 
 function readTrusted(path: string): string {
-  // Whoever installed the program could change the program too.
-  const trusted = [0, process.getuid?.() ?? 0, statSync(import.meta.filename).uid];
+  // Whoever installed the program could change the program too. Its pieces may belong to whoever started it first.
+  const trusted = [0, process.getuid?.() ?? 0, statSync(findPackageJSON(import.meta.url)!).uid];
   const check = (it: Owned) => {
     const problem = distrustOf(it, trusted);
     if (problem) throw new ConfigRefused(`${path} ${problem}`);

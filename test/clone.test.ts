@@ -1,11 +1,15 @@
 /** What `npm start` builds of a clone, and starts. */
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  appendFileSync,
   chmodSync,
+  chownSync,
   cpSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -44,11 +48,14 @@ function cloned(): string {
   return folder;
 }
 
-async function build(folder: string, umask = '022') {
+function build(folder: string, umask = '022') {
   const command = `umask ${umask} && exec "$0" "$1"`;
   const args = ['-c', command, process.execPath, join(folder, 'scripts/build.ts')];
   return promisify(execFile)('sh', args, { env: bareEnvironment({}), cwd: folder });
 }
+
+/** Another user than the one who runs this, where there is a choice. */
+const NOBODY = process.getuid?.() === 0 ? 65_534 : process.getuid!();
 
 test('the program is built once, for all who may read the sources, and stays while it is used', async () => {
   const folder = cloned();
@@ -74,6 +81,27 @@ test('the program is built once, for all who may read the sources, and stays whi
   utimesSync(built, old, old);
   expect(await build(folder)).toMatchObject({ stdout: cli, stderr: '' });
   expect(Date.now() - statSync(built).mtimeMs).toBeLessThan(DAY_MS);
+
+  // Settings of whoever owns the clone, whoever was the first to start it.
+  const env = join(folder, '.env');
+  writeFileSync(env, 'PORT=8123\n', { mode: 0o600 });
+  for (const path of [env, join(folder, 'package.json')]) chownSync(path, NOBODY, NOBODY);
+  const shown = await promisify(execFile)(process.execPath, [cli, 'config'], {
+    env: bareEnvironment({ DOMAIN_RISK_ENV_FILE: env }),
+  });
+  expect(shown.stdout).toMatch(/PORT +8123 /);
+
+  // A table that is part of it, and sources of another version before its build is done.
+  const table = join(folder, 'data/role-mailboxes.json');
+  writeFileSync(table, readFileSync(table, 'utf8').replace('"automated": [', '"automated": ["zzdesk", '));
+  const building = build(folder);
+  await once(building.child.stderr!, 'data');
+  appendFileSync(join(folder, 'src/cli.ts'), '\n');
+  expect(await building).toMatchObject({
+    stdout: '',
+    stderr: expect.stringContaining('the sources were changed while it was built: start again'),
+  });
+  expect(readdirSync(program).sort()).toEqual(kept);
 });
 
 test('where it cannot be built the reason is told, and that it starts from its sources', async () => {
