@@ -264,6 +264,27 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       ]);
     });
 
+    test('that come with a version are for whoever may use the others', async () => {
+      await withKey();
+      const name = `user_${process.pid}`;
+      await query(`CREATE ROLE ${name} LOGIN PASSWORD 'pw-of-user'`);
+      onTestFinished(async () => {
+        await query(`DROP OWNED BY ${name}`);
+        await query(`DROP ROLE ${name}`);
+      });
+      const as = new URL(url);
+      as.username = name;
+      as.password = 'pw-of-user';
+      // As the version before had it.
+      await query(`DROP TABLE domain_risk.override_change; DROP FUNCTION domain_risk.log_overrides CASCADE;
+        GRANT USAGE ON SCHEMA domain_risk TO ${name};
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA domain_risk TO ${name}`);
+      const { mark } = await (await open()).readOverrides(undefined);
+      const store = await open(as.href);
+      await store.setOverride(overrideOf('a.com'), ACT);
+      expect(await store.changedOverrides(mark)).toMatchObject({ overrides: [{ domain: 'a.com' }] });
+    });
+
     test('are left alone by a start where nothing is to do, even by a user who may make none', async () => {
       await withKey();
       const name = `reader_${process.pid}`;
@@ -854,6 +875,36 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       expect([key?.id, others]).toEqual([`key_${n}`, []]);
     }
     expect(await store.keysNamed('Schlüssel 2001')).toEqual([]);
+  });
+
+  test('overrides that have changed are read with all others where a database cannot tell which they are', async () => {
+    await empty();
+    const store = await open();
+    await store.setOverride(overrideOf('a.com'), ACT);
+    const { mark } = await store.readOverrides(undefined);
+    expect(await store.changedOverrides(mark)).toMatchObject({ mark, overrides: [], gone: [] });
+    await query('ALTER TABLE domain_risk.override_change RENAME COLUMN domains TO names');
+    onTestFinished(empty);
+    expect(await store.changedOverrides(mark)).toBeUndefined();
+  });
+
+  test('one override in a transaction by hand keeps no other change waiting for long', async () => {
+    await empty();
+    const store = await open();
+    const key = someKey();
+    await store.createKey(key, ACT);
+    await store.setOverride(overrideOf('a.com'), ACT);
+    const other = await connected();
+    await other.query("BEGIN; UPDATE domain_risk.override SET note = 'by hand'");
+    const failing = ['b.com', 'c.com', 'd.com'].map(name =>
+      expect(store.setOverride(overrideOf(name), ACT)).rejects.toThrow(StoreUnavailable),
+    );
+    // Each of them gave up while the next ones had not: behind the first one alone they would all have.
+    expect(await store.updateKey({ ...key, revokedAt: 5 }, key, ACT)).toBe(true);
+    await Promise.all(failing);
+    await other.query('ROLLBACK');
+    await store.setOverride(overrideOf('b.com'), ACT);
+    expect((await store.listKeys())[0]).toMatchObject({ revokedAt: 5 });
   });
 
   test.each([
