@@ -12,7 +12,9 @@ export interface OddService {
   readonly base: string;
   /** One address for each thing that it does. */
   readonly emails: readonly string[];
-  /** The addresses that it was asked for, as they came. */
+  /** Their domains. */
+  readonly domains: readonly string[];
+  /** The domains that it was asked for, as they came. */
   readonly asked: readonly string[];
   /** What a redirect brought to another host. */
   readonly stolen: readonly unknown[];
@@ -68,15 +70,16 @@ export async function startOddService(): Promise<OddService> {
   const here = await listen(
     createServer((request, response) => {
       response.on('error', () => {});
-      const email = decodeURIComponent(request.url!.replace(`${PREFIX}/v1/check/`, ''));
-      asked.push(email);
-      const way = WAYS[/^jane@([\w-]+)\.example$/.exec(email)?.[1] ?? ''];
+      const domain = decodeURIComponent(request.url!.replace(`${PREFIX}/v1/public/domain/`, ''));
+      asked.push(domain);
+      const way = WAYS[/^([\w-]+)\.example$/.exec(domain)?.[1] ?? ''];
       if (way) way(response, `${other}/`);
       else response.writeHead(404).end();
     }),
   );
-  const emails = Object.keys(WAYS).map(way => `jane@${way}.example`);
-  return { base: here + PREFIX, emails, asked, stolen };
+  const domains = Object.keys(WAYS).map(way => `${way}.example`);
+  const emails = domains.map(domain => `jane@${domain}`);
+  return { base: here + PREFIX, emails, domains, asked, stolen };
 }
 
 async function listen(server: Server): Promise<string> {
