@@ -119,8 +119,12 @@ function forgetUnused(): void {
   for (const { path } of unused) {
     // What is left where this is ended half-way must not have a program's name.
     const gone = path.endsWith(GONE) ? path : path + GONE;
-    if (gone !== path) renameSync(path, gone);
-    rmSync(gone, { recursive: true, force: true });
+    try {
+      if (gone !== path) renameSync(path, gone);
+      rmSync(gone, { recursive: true, force: true });
+    } catch {
+      // Another build is at it, or it is another user's: what was built is there all the same.
+    }
   }
 }
 

@@ -264,25 +264,36 @@ describe.runIf(hasPostgres())('PostgreSQL', () => {
       ]);
     });
 
-    test('that come with a version are for whoever may use the others', async () => {
+    test('that come with a version: who has no rights to them may change overrides, and is told at its next start', async () => {
       await withKey();
-      const name = `user_${process.pid}`;
-      await query(`CREATE ROLE ${name} LOGIN PASSWORD 'pw-of-user'`);
+      const name = `User.${process.pid}`;
+      const asUser = `SET ROLE "${name}"`;
+      await query(`CREATE ROLE "${name}" LOGIN PASSWORD 'pw-of-user'`);
       onTestFinished(async () => {
-        await query(`DROP OWNED BY ${name}`);
-        await query(`DROP ROLE ${name}`);
+        await query(`DROP OWNED BY "${name}"`);
+        await query(`DROP ROLE "${name}"`);
       });
       const as = new URL(url);
       as.username = name;
       as.password = 'pw-of-user';
       // As the version before had it.
       await query(`DROP TABLE domain_risk.override_change; DROP FUNCTION domain_risk.log_overrides CASCADE;
-        GRANT USAGE ON SCHEMA domain_risk TO ${name};
-        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA domain_risk TO ${name}`);
-      const { mark } = await (await open()).readOverrides(undefined);
-      const store = await open(as.href);
-      await store.setOverride(overrideOf('a.com'), ACT);
+        GRANT USAGE ON SCHEMA domain_risk TO "${name}";
+        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA domain_risk TO "${name}"`);
+      const store = await open();
+      const { mark } = await store.readOverrides(undefined);
+      const other = await connected();
+      await other.query(`${asUser}; CREATE TEMP TABLE override_change (domains text[], was text)`);
+      await other.query(
+        `INSERT INTO domain_risk.override (domain, action, below, created_at) VALUES ('a.com', 'allow', true, 1)`,
+      );
       expect(await store.changedOverrides(mark)).toMatchObject({ overrides: [{ domain: 'a.com' }] });
+
+      const refused = await open(as.href).catch((error: StoreRefused) => error as StoreRefused);
+      expect(String(refused)).toContain(`the user "${name}" has no rights to override_change`);
+      const [, statement] = /run (GRANT .+)$/.exec((refused as StoreRefused).fix)!;
+      await query(statement!);
+      expect(await (await open(as.href)).listKeys()).toHaveLength(1);
     });
 
     test('are left alone by a start where nothing is to do, even by a user who may make none', async () => {

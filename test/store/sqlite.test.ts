@@ -1375,6 +1375,14 @@ describe('a restore', () => {
       db.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
       db.close();
     },
+    'a backup with a count that nobody can read': (path, good) => {
+      writeFileSync(path, good);
+      const db = new DatabaseSync(path);
+      db.exec(`PRAGMA journal_mode = DELETE;
+        INSERT INTO usage (key_id, month, used) SELECT id, '2026-11', 9223372036854775807 FROM key WHERE true
+        ON CONFLICT DO UPDATE SET used = excluded.used`);
+      db.close();
+    },
     'a backup with what a newer version has added': (path, good) => {
       writeFileSync(path, good);
       const db = new DatabaseSync(path);

@@ -45,8 +45,8 @@ async function versionOf(session: Session): Promise<number> {
   return version;
 }
 
-/** Steps that leave the version as it is, and the tables that they make. */
-async function additions(session: Session): Promise<{ steps: string[]; made: string[] }> {
+/** Steps that leave the version as it is. */
+async function additions(session: Session): Promise<string[]> {
   const { rows } = await session.query(
     `SELECT pg_class.relname, attname FROM pg_attribute
       JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
@@ -55,30 +55,10 @@ async function additions(session: Session): Promise<{ steps: string[]; made: str
   );
   const present = new Set(rows.map(row => `${row.relname}.${row.attname}`));
   const tables = new Set(rows.map(row => row.relname));
-  const made = Object.keys(LATER_TABLES).filter(table => !tables.has(table));
-  const columns = additionsTo('postgres', TABLES, (table, column) => present.has(`${table}.${column}`));
-  return { made, steps: [...made.map(table => LATER_TABLES[table]!), ...columns] };
-}
-
-/**
- * Whoever may use the tables that are there may use what comes: servers that run as another user than the owner could
- * change no override any more, those of the version before neither (2026-11-19). One statement for each user.
- */
-const SHARED = `SELECT format('GRANT %s ON %s TO %s', rights, new_tables,
-    CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END) AS step
-  FROM (
-    SELECT grantee, string_agg(privilege_type, ', ') AS rights
-    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace,
-      aclexplode(coalesce(relacl, acldefault('r', relowner)))
-    WHERE nspname = $1 AND relname = 'override' AND grantee <> current_user::regrole
-    GROUP BY grantee
-  ) AS entitled,
-  (SELECT string_agg(format('%I.%I', $1::text, name), ', ') AS new_tables FROM unnest($2::text[]) AS name) AS made`;
-
-async function share(session: Session, tables: readonly string[]): Promise<void> {
-  if (tables.length === 0) return;
-  const { rows } = await session.query(SHARED, [SCHEMA, tables]);
-  for (const { step } of rows) await session.query(String(step));
+  return [
+    ...Object.keys(LATER_TABLES).flatMap(table => (tables.has(table) ? [] : LATER_TABLES[table]!)),
+    ...additionsTo('postgres', TABLES, (table, column) => present.has(`${table}.${column}`)),
+  ];
 }
 
 /** Whether anybody has made the tables yet. */
@@ -92,7 +72,7 @@ export async function bringUpToDate(
 ): Promise<void> {
   const before = await versionOf(session);
   const isCurrent = before === MIGRATIONS.length;
-  if (isCurrent && (await additions(session)).steps.length === 0) return;
+  if (isCurrent && (await additions(session)).length === 0) return;
   if (before > 0) onFormChange({ copy: null, suitsPrevious: isCurrent });
   const until = performance.now() + withinMs;
   while (!(await hasChanged(session))) {
@@ -131,8 +111,6 @@ async function change(session: Session): Promise<void> {
       INSERT INTO ${SCHEMA}.schema_version VALUES (1, 0)`);
   }
   for (const step of MIGRATIONS.slice(version)) await session.query(step);
-  const { steps, made } = await additions(session);
-  for (const step of steps) await session.query(step);
-  await share(session, made);
+  for (const step of await additions(session)) await session.query(step);
   await session.query(`UPDATE ${SCHEMA}.schema_version SET version = $1`, [MIGRATIONS.length]);
 }

@@ -9,6 +9,12 @@ import { SCHEMA } from './session.ts';
 /** Three for each change of one override. */
 const STATEMENTS_KEPT = 300;
 
+/**
+ * Whoever may change overrides need not have rights to what comes with them: a server of the version before, as another user
+ * than the owner, could change none any more (2026-11-19). Nor has a table of that user's own a say.
+ */
+const AS_OWNER = `SECURITY DEFINER SET search_path = ${SCHEMA}, pg_temp`;
+
 /** By chance and no count: a database that was set back counts again what it has counted before. */
 const RENEW = `INSERT INTO ${SCHEMA}.override_mark VALUES (1, md5(random()::text || clock_timestamp()::text))
   ON CONFLICT (id) DO UPDATE SET value = excluded.value`;
@@ -18,7 +24,7 @@ const MARK_TABLE = `CREATE TABLE ${SCHEMA}.override_mark (
     value text NOT NULL
   );
   ${RENEW};
-  CREATE FUNCTION ${SCHEMA}.mark_overrides() RETURNS trigger LANGUAGE plpgsql SET search_path = ${SCHEMA} AS $$
+  CREATE FUNCTION ${SCHEMA}.mark_overrides() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   BEGIN
     ${RENEW};
     RETURN NULL;
@@ -47,7 +53,7 @@ const CHANGE_TABLE = `CREATE TABLE ${SCHEMA}.override_change (
     domains text[] NOT NULL,
     was text NOT NULL
   );
-  CREATE FUNCTION ${SCHEMA}.log_overrides() RETURNS trigger LANGUAGE plpgsql SET search_path = ${SCHEMA} AS $$
+  CREATE FUNCTION ${SCHEMA}.log_overrides() RETURNS trigger LANGUAGE plpgsql ${AS_OWNER} AS $$
   DECLARE
     mark text;
     changed text[];

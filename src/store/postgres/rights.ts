@@ -34,3 +34,18 @@ async function told(session: Session): Promise<StoreRefused | undefined> {
     `start it once as "${owner}" (DATABASE_URL), or as a superuser run ALTER TABLE ${SCHEMA}.<name> OWNER TO "${me}" for ${tables}`,
   );
 }
+
+/** What an earlier version had no table for, the rights that were given for that one do not hold for. */
+export async function checkRights(session: Session): Promise<void> {
+  const { rows } = await session.query(
+    `SELECT current_user AS me, string_agg(tablename, ', ' ORDER BY tablename) AS tables
+    FROM pg_tables WHERE schemaname = $1 AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')`,
+    [SCHEMA],
+  );
+  const { me, tables } = rows[0] ?? {};
+  if (tables)
+    throw new StoreRefused(
+      `the user "${me}" has no rights to ${tables} in the schema ${SCHEMA}`,
+      `as the owner of the tables run GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${SCHEMA} TO "${me}"`,
+    );
+}

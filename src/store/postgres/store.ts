@@ -24,6 +24,7 @@ import { withConnection } from './open.ts';
 import { createOperators } from './operators.ts';
 import { createOverrides } from './overrides.ts';
 import { createRevisions } from './revision.ts';
+import { checkRights } from './rights.ts';
 import { checkServer } from './schema.ts';
 import { createServers } from './servers.ts';
 import { SCHEMA } from './session.ts';
@@ -121,6 +122,7 @@ export async function openPostgresStore(
     await checkServer(session);
     if (!mayMake && !(await hasTables(session))) throw noStoreAt(url);
     await bringUpToDate(session, onFormChange);
+    await checkRights(session);
   });
   const counters = openConnections(url, CALL_CONNECTIONS, { lockMs: SHORT_LOCK_MS });
   const patient = openConnections(url, PATIENT_CONNECTIONS);

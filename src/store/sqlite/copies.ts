@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, lstat, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Store } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
 import { type Asking, NO_DEADLINE } from './asking.ts';
@@ -183,6 +184,19 @@ function isGone(pid: number): boolean {
   }
 }
 
+/**
+ * No server ever counts so far, nor could it read that: calls of the key were 500, and those of others that were counted with
+ * it (2026-11-19).
+ */
+function refuseImpossibleCounts(db: DatabaseSync, source: string): void {
+  for (const table of ['usage', 'usage_day'])
+    if (db.prepare(`SELECT 1 FROM ${table} WHERE used > ${Number.MAX_SAFE_INTEGER} LIMIT 1`).get())
+      throw new StoreRefused(
+        `${source} is damaged: it holds a count of calls above 2^53 (${table})`,
+        'restore another backup',
+      );
+}
+
 /** A backup of a store that a newer version has added columns to is one of these, also where this version made it. */
 function bringUpToDate(copy: string, source: string, path: string): void {
   const db = openDatabase(copy);
@@ -192,6 +206,7 @@ function bringUpToDate(copy: string, source: string, path: string): void {
       source,
       `restore it with the newer version, or stop all servers, remove ${path}-wal and ${path}-shm and put it in the place of ${path}, which takes all counters back too`,
     );
+    refuseImpossibleCounts(db, source);
   } finally {
     db.close();
   }
