@@ -140,6 +140,16 @@ export function lineage(name: string): string[] {
   return names;
 }
 
+/** What has more stands in no list and no table: 50 mail hosts of 100 labels cost 15 ms with every lookup (2026-11-19). */
+const MOST_LABELS = 10;
+
+/** Of the name and its parents those that may stand in one. */
+export function shortLineage(name: string): string[] {
+  let from = name.length;
+  for (let labels = MOST_LABELS; labels > 0 && from > 0; labels--) from = name.lastIndexOf('.', from - 2) + 1;
+  return lineage(name.slice(from));
+}
+
 /** What we know beside the public suffix list. */
 export const sharedSuffixes = (): Iterable<string> => SHARED_SUFFIXES;
 

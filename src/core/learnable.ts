@@ -1,7 +1,7 @@
 /** Which mail hosts can be learned: under which names, whose not, and how much it takes. */
 
 import type { Catalog } from './catalog.ts';
-import { isHostName, lineage, ownDomain, registrableDomain } from './domain.ts';
+import { isHostName, ownDomain, registrableDomain, shortLineage } from './domain.ts';
 import { type HostRecord, isOwnHosts, LEARNING } from './guest.ts';
 import { isRented } from './provider.ts';
 import { sumOf } from './weights.ts';
@@ -26,7 +26,9 @@ export function isLearnable(host: string, catalog: Catalog): boolean {
   if (row) return row.class === 'disposable' || isRented(host, row);
   const registrable = ownDomain(host);
   return (
-    !lineage(host).some(name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name))) &&
+    !shortLineage(host).some(
+      name => catalog.isProtected(name) && (name === host || !catalog.isSuffix(name)),
+    ) &&
     !catalog.isSurelyFree(registrable) &&
     !catalog.isPanel(registrable)
   );

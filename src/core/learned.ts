@@ -1,7 +1,7 @@
 /** Why a domain was found by its mail hosts: what each of them tells, put together. */
 
 import type { Catalog } from './catalog.ts';
-import { lineage, registrableDomain } from './domain.ts';
+import { lineage, registrableDomain, shortLineage } from './domain.ts';
 import { type HostRecord, LEARNING } from './guest.ts';
 import type { Exchange } from './mail.ts';
 
@@ -99,17 +99,10 @@ export function isListed(name: string, catalog: Catalog): boolean {
   return catalog.listed(lineage(name)).hits.length > 0;
 }
 
-/**
- * What has more labels stands in no list: 50 mail hosts of 100 labels each cost 15 ms with every lookup of their domain
- * (2026-11-19).
- */
-const MOST_LABELS = 10;
-
 /** Up to the domain that somebody registered: a suffix that others are customers of (`duckdns.org`) says nothing of them. */
 export function ownLineage(host: string): string[] {
   const registrable = registrableDomain(host);
-  if (registrable === undefined) return [];
-  let from = host.length;
-  for (let labels = MOST_LABELS; labels > 0 && from > 0; labels--) from = host.lastIndexOf('.', from - 2) + 1;
-  return lineage(host.slice(from)).filter(name => name.length >= registrable.length);
+  return registrable === undefined
+    ? []
+    : shortLineage(host).filter(name => name.length >= registrable.length);
 }

@@ -767,6 +767,15 @@ describe('what was learned, for lookup', () => {
       Array.from({ length: 50 }, (_, at) => ({ host: `m${at}.${'a.'.repeat(100)}${name}`, preference: 0 }));
     expect(infra.hangsOnAddresses(hostsBelow('firm.com'), counting)).toBe(false);
     expect(looked).toBeLessThanOrEqual(500);
+    const asked: string[] = [];
+    const asking = {
+      providers: catalog.providers,
+      isProtected: name => asked.push(name) === 0,
+      isSurelyFree: () => false,
+      isPanel: () => false,
+    } as Partial<Catalog> as Catalog;
+    for (const { host } of hostsBelow('firm.com')) isLearnable(host, asking);
+    expect(asked.length).toBeLessThanOrEqual(500);
     // By two families of lists.
     expect(infra.hangsOnAddresses(hostsBelow('burner.com'), counting)).toBe(true);
   });
