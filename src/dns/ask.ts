@@ -236,7 +236,7 @@ class Asked implements Asking {
 
 /** That it does not exist, or that there is nothing to receive mail with. */
 function isDenial(found: Found, type: QuestionType): boolean {
-  return type === 'MX' ? !isReceiving(found) : publicAddresses(found).length === 0;
+  return type === 'MX' ? !isReceiving(found) : publicAddresses(found, 1).length === 0;
 }
 
 /** No verdict rests on where a mail host is not, and most have no AAAA: these wait for no probe. */

@@ -62,7 +62,7 @@ export function inquireAddresses(
     const askings = VERSIONS.map(type => questions.put(host, type, budgetMs));
     const answers = await Promise.all(askings.map(({ answered }) => answered));
     const found = answers.map(foundIn);
-    const addresses = found.flatMap(publicAddresses);
+    const addresses = found.flatMap(one => publicAddresses(one));
     if (addresses.length === 0 && found.includes(undefined))
       return answers.some(isDistrusted) ? 'distrusted' : answers.some(isUnheard) ? 'given_up' : undefined;
     const ttl = Math.min(...found.map(one => (one?.kind === 'records' ? one.ttl : Number.POSITIVE_INFINITY)));

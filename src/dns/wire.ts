@@ -59,10 +59,17 @@ const FILTERED: ReadonlySet<number> = new Set([4, 15, 16, 17, 18]);
 
 const STRANGER: Read = { kind: 'stranger' };
 
+const [LARGE_A, SMALL_A, SMALL_Z] = [0x41, 0x61, 0x7a];
+
 /** Random case in the name (DNS 0x20, against cache poisoning): a forged answer has to guess one more bit a letter. */
 function mixCase(name: string): string {
-  const coins = randomBytes(name.length);
-  return Array.from(name, (char, at) => ((coins[at] ?? 0) & 1 ? char.toUpperCase() : char)).join('');
+  const letters = Buffer.from(name, 'latin1');
+  const coins = randomBytes(letters.length);
+  for (const [at, coin] of coins.entries()) {
+    const isSmall = letters[at]! >= SMALL_A && letters[at]! <= SMALL_Z;
+    if (isSmall && coin & 1) letters[at]! -= SMALL_A - LARGE_A;
+  }
+  return letters.toString('latin1');
 }
 
 export function writeQuery(name: string, type: QuestionType): Query {
