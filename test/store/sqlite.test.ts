@@ -1385,7 +1385,7 @@ describe('a restore', () => {
       writeFileSync(path, good);
       const db = new DatabaseSync(path);
       db.exec(`PRAGMA journal_mode = DELETE;
-        INSERT INTO usage (key_id, month, used) SELECT id, '2026-11', 9223372036854775807 FROM key WHERE true
+        INSERT INTO usage (key_id, month, used) SELECT id, '2026-11', ${Number.MAX_SAFE_INTEGER} FROM key WHERE true
         ON CONFLICT DO UPDATE SET used = excluded.used`);
       db.close();
     },

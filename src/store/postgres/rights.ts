@@ -2,6 +2,7 @@
 
 import { StoreUnavailable } from '../../core/ports.ts';
 import { StoreRefused } from '../refused.ts';
+import { LATER_TABLES } from './schema.ts';
 import { SCHEMA, type Session } from './session.ts';
 
 /** SQLSTATE of a right that is missing. */
@@ -35,12 +36,13 @@ async function told(session: Session): Promise<StoreRefused | undefined> {
   );
 }
 
-/** What an earlier version had no table for, the rights that were given for that one do not hold for. */
+/** What an earlier version had no table for, the rights that were given for that one do not hold for. Tables of others do not count. */
 export async function checkRights(session: Session): Promise<void> {
   const { rows } = await session.query(
     `SELECT current_user AS me, string_agg(tablename, ', ' ORDER BY tablename) AS tables
-    FROM pg_tables WHERE schemaname = $1 AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')`,
-    [SCHEMA],
+    FROM pg_tables WHERE schemaname = $1 AND tablename = ANY($2)
+      AND NOT has_table_privilege(format('%I.%I', schemaname, tablename), 'SELECT')`,
+    [SCHEMA, Object.keys(LATER_TABLES)],
   );
   const { me, tables } = rows[0] ?? {};
   if (tables)

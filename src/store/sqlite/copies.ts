@@ -184,15 +184,14 @@ function isGone(pid: number): boolean {
   }
 }
 
-/**
- * No server ever counts so far, nor could it read that: calls of the key were 500, and those of others that were counted with
- * it (2026-11-19).
- */
+/** No server ever counts so far, and above 2^53 none could read it: others' calls in the same commit failed too (2026-11-19). */
+const MOST_COUNTED = 2 ** 52;
+
 function refuseImpossibleCounts(db: DatabaseSync, source: string): void {
   for (const table of ['usage', 'usage_day'])
-    if (db.prepare(`SELECT 1 FROM ${table} WHERE used > ${Number.MAX_SAFE_INTEGER} LIMIT 1`).get())
+    if (db.prepare(`SELECT 1 FROM ${table} WHERE used > ${MOST_COUNTED} LIMIT 1`).get())
       throw new StoreRefused(
-        `${source} is damaged: it holds a count of calls above 2^53 (${table})`,
+        `${source} is damaged: it holds a count of calls above 2^52 (${table})`,
         'restore another backup',
       );
 }
