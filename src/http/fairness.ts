@@ -214,7 +214,7 @@ export class Fairness {
     account.credit = Math.min(QUANTUM, account.credit + QUANTUM);
     while (account.credit > 0) {
       const now = performance.now();
-      const next = this.#greedy.has(account) ? account.queue.pop() : account.queue.next();
+      const next = account.next(now, this.#greedy.has(account));
       if (!next) return;
       account.served(now);
       this.waiting--;

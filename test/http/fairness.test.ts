@@ -109,6 +109,27 @@ test('who sends a key that somebody else floods is served before the rest of the
   expect(order.indexOf('visitor')).toBeLessThan(150);
 });
 
+test('of a thousand that one caller has waiting, those served last come first, and none waits long', async () => {
+  timeOfWork();
+  const fairness = fair();
+  const waited: number[] = [];
+  // Each comes again when it was answered, as clients do that have many connections open.
+  const ask = () => {
+    const since = performance.now();
+    const served = () => {
+      waited.push(performance.now() - since);
+      if (waited.length < 6_000) setImmediate(ask);
+    };
+    fairness.arrive(job('key', 0.1, served));
+  };
+  for (let i = 0; i < 1_000; i++) ask();
+  await eventually('all are served', () => waited.length >= 6_000 && fairness.waiting === 0);
+  const sorted = waited.toSorted((a, b) => a - b);
+  // In the order of their coming each would wait for the 100 ms that a thousand take.
+  expect(sorted[3_500]).toBeLessThan(50);
+  expect(sorted.at(-1)).toBeLessThan(450);
+});
+
 test('callers share by what their requests cost, not by how many they send', async () => {
   timeOfWork();
   const fairness = fair();
