@@ -14,7 +14,7 @@ export default defineConfig({
       'test/console/{graph,lists,metrics,names,verdict,words}.test.ts',
       'test/{admit,config,corroboration,flags,observe,overrule,tenants}.test.ts',
       'test/dns/{finding,flights,memory,places,sentinel-rules}.test.ts',
-      'test/http/{accounts,answer-headers,bytes,console,descriptors,domains,doors,etag,farewell,flood,head,lane,large,log,parsing,probes,query,receiving,reply,room,router,shedding,shown,target,transport,turns,whose,wire}.test.ts',
+      'test/http/{accounts,answer-headers,bytes,console,descriptors,domains,doors,etag,farewell,flood,head,lane,large,log,parsing,pieces,probes,query,receiving,reply,room,router,shedding,shown,target,transport,turns,whose,wire}.test.ts',
       'test/store/session.test.ts',
       'test/learn/*.test.ts',
       'test/feeds/tar.test.ts',

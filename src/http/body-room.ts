@@ -3,6 +3,7 @@
  * announced, first come first served, four keys that sent nothing kept everybody else out (2026-11-17).
  */
 
+import { Pieces } from './pieces.ts';
 import type { Sender } from './sender.ts';
 
 /** Of all keys, and of one of them: many slow bodies, or answers to them that are being made. */
@@ -122,7 +123,7 @@ export class Body {
   readonly #room: BodyRoom;
   #giveWay: (() => void) | undefined;
   /** As far as it has come, until somebody reads it. */
-  readonly chunks: Buffer[] = [];
+  readonly pieces = new Pieces();
   bytes = 0;
   #cameAt = performance.now();
   /** All of it is there, and its call waits for its turn. */
@@ -145,12 +146,12 @@ export class Body {
   }
 
   /** Some more has come; where it had to make room for others, nothing of it is kept. */
-  take(chunk: Buffer): void {
+  take(piece: Buffer): void {
     if (this.isGone) return;
-    this.chunks.push(chunk);
-    this.bytes += chunk.length;
+    this.pieces.add(piece);
+    this.bytes += piece.length;
     this.#cameAt = performance.now();
-    this.#room.add(this, chunk.length);
+    this.#room.add(this, piece.length);
     this.#room.fit(this);
   }
 
@@ -178,7 +179,7 @@ export class Body {
     this.isGone = true;
     this.#giveWay = undefined;
     this.bytes = 0;
-    this.chunks.length = 0;
+    this.pieces.forget();
     if (bytes > 0) this.#room.add(this, -bytes);
   }
 }

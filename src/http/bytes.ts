@@ -8,6 +8,9 @@ export const MOST_HEAD = 8 * 1024;
 /** Of a longer one the lane has nothing: it is read by Node's parser. */
 export const MOST_PLAIN = 2 * 1024;
 
+/** A larger body that nobody reads is not worth draining for the sake of the connection. */
+export const MOST_DRAINED = 1024;
+
 const EMPTY_LINE_CODE = 0x0d_0a_0d_0a;
 
 /** The last three bytes of all that has come, as a number. */
@@ -38,9 +41,12 @@ export function headEnd(bytes: Buffer, before = 0): number {
   return bytes.length;
 }
 
+export const endsHead = (bytes: Buffer) =>
+  bytes.length > 3 && bytes.readUInt32BE(bytes.length - 4) === EMPTY_LINE_CODE;
+
 /** Whether a head is whole, or too long to ever be. */
 export function hasHead(bytes: Buffer): boolean {
-  return bytes.length > MOST_HEAD || bytes.includes(EMPTY_LINE);
+  return endsHead(bytes) || bytes.length > MOST_HEAD || bytes.includes(EMPTY_LINE);
 }
 
 /** Behind the line ends that stand first, of which so many are looked at. */

@@ -84,6 +84,8 @@ export interface Line {
   readonly last: Call | undefined;
   /** All of the last request has come. */
   received(): void;
+  /** The body of the last request is taken as it comes; before that, and without it, nothing of a large one is read. */
+  takeBody(): void;
   /**
    * A body of so many bytes, which may stay unread for long; of a key that was counted, or of operators. False where there
    * are too many.

@@ -10,15 +10,14 @@ import { plainAddress } from '../core/origin.ts';
 import { type Caller, keyIn } from './accounts.ts';
 import type { Call } from './call.ts';
 import type { Fairness } from './fairness.ts';
-import { Farewell, LARGE_IDLE_MS, type Lingering } from './farewell.ts';
+import { Farewell, KEEP_ALIVE_SECONDS, LARGE_IDLE_MS, type Lingering } from './farewell.ts';
 import { Lane } from './lane.ts';
 import { type LargeAnswers, Unread } from './large.ts';
 import type { OpenLine } from './line.ts';
-import { Reading, type ReadingParts } from './reading.ts';
+import { Reading } from './reading.ts';
+import type { ReadingParts } from './reading-parts.ts';
 import { type LongWork, takeTurns } from './turns.ts';
 
-/** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
-const KEEP_ALIVE_SECONDS = 65;
 const FIRST_OF_GET = 'G'.charCodeAt(0);
 const ignore = () => {};
 
@@ -206,11 +205,15 @@ export class Connection implements OpenLine {
     if (this.open === 1 && !this.#isAhead) this.#unread.asked();
   }
 
+  takeBody(): void {
+    this.#reading.takeBody();
+  }
+
   answered(now: number): void {
     this.open--;
     this.activeAt = now;
     this.#forgetLast();
-    this.#isAhead = this.#reading.intake.held !== undefined;
+    this.#isAhead = this.#reading.isAhead;
     this.#reading.answered();
   }
 

@@ -14,9 +14,14 @@ const MOST_LINGERING = 1024 * 1024;
 /** Of all connections together, in so long: 1,000 a second that sent a megabyte each kept others waiting (2026-11-16). */
 const MOST_LINGERING_IN_ALL = 1024 * 1024;
 const LINGERING_MS = 100;
-/** Who has sent no more than this is not the one who uses that up. */
-const LITTLE_LINGERING = 128 * 1024;
+/**
+ * Who has sent no more than this is not the one who uses that up. With 128 KiB, 3,000 strangers with large bodies had others'
+ * connections wait for three seconds (2026-11-19).
+ */
+const LITTLE_LINGERING = 16 * 1024;
 
+/** Longer than the 60 s of common load balancers, which must be the ones to close an idle connection. */
+export const KEEP_ALIVE_SECONDS = 65;
 /** Behind a large answer a connection is kept for so long: whoever reads at 10 KB/s or more gets all of it. */
 export const LARGE_IDLE_MS = 15_000;
 /** The smallest window that a system lets a socket have has room for it (Linux: 1,152 bytes, 2026-11-17): it has arrived. */

@@ -5,7 +5,7 @@
 
 import { Socket } from 'node:net';
 import { hasHead, joined } from './bytes.ts';
-import { bytesReceived, OwnBuffer, readShared } from './shared-buffer.ts';
+import { bytesReceived, isFilled, OwnBuffer, readShared } from './shared-buffer.ts';
 
 /**
  * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent
@@ -18,7 +18,7 @@ const PACKET_BYTES = 1_000;
 /** Of received bytes that wait; it is paused long before. */
 const MOST_HELD = 256 * 1024;
 /** Of more than this nothing further is read while it waits for its turn. */
-const LITTLE_HELD = 4 * 1024;
+const LITTLE_HELD = 2 * 1024;
 
 /** Who reads what comes. */
 export interface Taker {
@@ -40,6 +40,8 @@ export class Intake {
   /** Gives bytes to Node's parser. */
   readonly feed: (bytes: Buffer) => void;
   isPausedByNode = false;
+  /** Of what has come the kernel may have the rest. */
+  mayBeMore = false;
   readonly #socket: Socket;
   readonly #taker: Taker;
   readonly #own = new OwnBuffer();
@@ -92,6 +94,7 @@ export class Intake {
   } as (bytes: Buffer) => void;
 
   static readonly #received = function (this: Taken, count: number): boolean {
+    this[INTAKE].mayBeMore = isFilled(count);
     Intake.#data.call(this, bytesReceived(count));
     this[INTAKE].#keep();
     return true;

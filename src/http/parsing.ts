@@ -1,6 +1,18 @@
 /** Where Node's parser stands in what a peer sends, as far as that can be told from outside. */
 
-import { blankEnd, headEnd, isBlank, joined, lastThree, linesIn } from './bytes.ts';
+import type { Refusal } from '../core/refusal.ts';
+import {
+  blankEnd,
+  endsHead,
+  headEnd,
+  isBlank,
+  joined,
+  lastThree,
+  linesIn,
+  MOST_DRAINED,
+  MOST_HEAD,
+} from './bytes.ts';
+import { TOO_LONG, TOO_MANY_LINES } from './transport.ts';
 
 /**
  * Node makes objects of each line of a head: 8 KB of short ones took 75 KB (2026-11-15). Of shorter pieces the lines are
@@ -45,6 +57,8 @@ export class Parsing {
   headSoFar: Buffer | undefined;
   /** Of a body that is not whole: what comes behind so many bytes begins a request. */
   bodyLeft = 0;
+  /** Somebody takes the body of the last request as it comes. */
+  takesBody = false;
   /** Bytes of empty lines since the last request. */
   #blank = 0;
   /** Of what is not whole: an empty line may come in two pieces. */
@@ -65,6 +79,14 @@ export class Parsing {
   }
 
   /**
+   * It is not read: chunks of a byte, of a body that no GET needs, took 550 bytes each while its call waited for DNS, and
+   * stayed (2026-11-19).
+   */
+  get isInUnwantedBody(): boolean {
+    return this.bodyLeft > MOST_DRAINED && !this.takesBody;
+  }
+
+  /**
    * How much it may be given: up to the end of one head or one body, so that at most one request comes of it, or of the
    * empty lines before it.
    */
@@ -75,19 +97,24 @@ export class Parsing {
     return this.isInChunks ? Math.min(end, MOST_CHUNKED) : end;
   }
 
-  /** Before a piece is given to it. False where the head has more lines than anybody needs. */
-  takes(piece: Buffer, { isInBody }: Made): boolean {
+  /** Before a piece is given to it: why it is not, where the head has more than anybody needs. */
+  refusalOf(piece: Buffer, { isInBody }: Made): Refusal | undefined {
     if (this.isBetween && isBlank(piece)) {
       this.#blank += piece.length;
-      return this.#blank <= MOST_BLANK;
+      return this.#blank > MOST_BLANK ? TOO_MANY_LINES : undefined;
     }
+    // Node's own limit, which counts no separators, comes first, but behind a request with Upgrade there is none.
+    if (this.isInHead && this.#headBytes + piece.length > 2 * MOST_HEAD) return TOO_LONG;
     this.#isCounted = !isInBody && (this.isInHead || piece.length > FEW_LINES);
     if (this.#isCounted) this.#headLines += linesIn(piece);
-    return this.#headLines <= MOST_HEAD_LINES;
+    return this.#headLines > MOST_HEAD_LINES ? TOO_MANY_LINES : undefined;
   }
 
-  /** After it. */
-  took(piece: Buffer, before: Made, after: Made): void {
+  /**
+   * After it. A head that is whole and became no request is lost, and given back: behind a request with Upgrade Node's parser tells of no
+   * errors, and what it refused was read for ever (Node 24.21, 2026-11-19).
+   */
+  took(piece: Buffer, before: Made, after: Made): Buffer | undefined {
     const isNew = after.requests > before.requests;
     if (isNew) this.#blank = 0;
     // Between two requests it is passed over; it may also be what a head still needs.
@@ -108,6 +135,7 @@ export class Parsing {
     this.#lastThree = this.isBetween ? 0 : lastThree(this.#lastThree, piece);
     const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
     this.bodyLeft = after.isInBody ? left : 0;
+    return endsHead(piece) ? this.headSoFar : undefined;
   }
 
   /** Nobody is answered by it any more: its memory is free at once, and not when somebody collects it. */

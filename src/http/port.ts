@@ -50,7 +50,6 @@ const LIMITS = {
   requireHostHeader: false,
 };
 
-const TOO_MANY_LINES = refuse('headers_too_large', 'at most 128 lines');
 const NO_ROOM = refuse('overloaded', 'too many connections', 1);
 
 export class Port {
@@ -76,7 +75,7 @@ export class Port {
       ...parts,
       mostPerAddress: parts.connectionsPerAddress,
       fairness: this.#fairness,
-      tooManyLines: head => rawRefusal(TOO_MANY_LINES, unparsed(head)),
+      endOver: (line, head, refusal) => line.end(rawRefusal(refusal, unparsed(head))),
       noRoom: line => void breakOff(line, NO_ROOM),
       makeWay: line => makeWay(line, NO_ROOM),
       takeLane: parts.hasLane ? (connection, piece) => dispatch.takesLane(connection, piece) : undefined,

@@ -3,31 +3,15 @@
 import type { Socket } from 'node:net';
 import type { Caller, Job, Waiting } from './accounts.ts';
 import { hasHead } from './bytes.ts';
-import type { Fairness } from './fairness.ts';
 import { Intake, type Taker } from './intake.ts';
 import type { OpenLine } from './line.ts';
 import { type Made, Parsing } from './parsing.ts';
-import type { Room } from './room.ts';
-import { type RowOf, Whose } from './whose.ts';
+import type { ReadingParts } from './reading-parts.ts';
+import { lostRefusal } from './transport.ts';
+import { Whose } from './whose.ts';
 
 /** Answers to pipelined requests (RFC 9112 9.3.2) that are made before the first of them has been written. */
 const MOST_AHEAD = 2;
-
-export interface ReadingParts {
-  readonly fairness: Fairness;
-  readonly rowOf: RowOf;
-  readonly isTrustedProxy: (address: string) => boolean;
-  /** The peer is one. */
-  readonly isProxy: boolean;
-  /** Bytes that connections have received and not read. */
-  readonly held: Room<OpenLine>;
-  /** What is said to one whose head never ends. */
-  readonly tooManyLines: (head: Buffer) => string;
-  /** The 503 for bytes that are one plain request of the API, written without parsing them; undefined for others. */
-  readonly plainRefusal: (bytes: Buffer) => string | undefined;
-  /** Begins a call where the bytes are one of the lane; false for others. Undefined where it is switched off. */
-  readonly takeLane: ((line: OpenLine, piece: Buffer) => boolean) | undefined;
-}
 
 export class Reading implements Job, Taker {
   readonly isProxy: boolean;
@@ -68,6 +52,11 @@ export class Reading implements Job, Taker {
     return this.intake.held === undefined && !this.parsing.isInHead;
   }
 
+  /** There is more than what was answered so far. */
+  get isAhead(): boolean {
+    return this.intake.held !== undefined || this.intake.mayBeMore;
+  }
+
   /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
   get isAheadOfParser(): boolean {
     return this.parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
@@ -85,8 +74,15 @@ export class Reading implements Job, Taker {
 
   /** A request was whole, and costs so much. */
   begun(price: number): void {
+    this.parsing.takesBody = false;
     this.intake.begun();
     this.#price += price;
+  }
+
+  takeBody(): void {
+    this.parsing.takesBody = true;
+    // When whoever takes it is there.
+    process.nextTick(() => this.goOn());
   }
 
   /** One has its answer. */
@@ -115,7 +111,7 @@ export class Reading implements Job, Taker {
       if (this.parsing.isInChunks || (intake.held !== undefined && performance.now() >= until)) break;
     }
     this.isWorking = false;
-    if (this.parsing.isInChunks && intake.held !== undefined) {
+    if (this.parsing.isInChunks) {
       // Each piece of chunks in a turn of the event loop of its own: it may have taken a millisecond.
       intake.pause();
       setImmediate(() => this.goOn());
@@ -182,10 +178,12 @@ export class Reading implements Job, Taker {
   #parse(piece: Buffer): void {
     this.#isParsed = true;
     const before = this.#made();
-    if (!this.parsing.takes(piece, before))
-      return this.#line.end(this.#parts.tooManyLines(this.parsing.headWith(piece)));
+    const refusal = this.parsing.refusalOf(piece, before);
+    if (refusal) return this.#parts.endOver(this.#line, this.parsing.headWith(piece), refusal);
     this.intake.feed(piece);
-    this.parsing.took(piece, before, this.#made());
+    const lost = this.parsing.took(piece, before, this.#made());
+    if (lost && !this.#line.isStopped && !this.#line.hasEnded)
+      return this.#parts.endOver(this.#line, lost, lostRefusal(lost));
     if (this.parsing.isBetween) this.intake.begun();
     this.intake.gave(this.parsing.kept);
   }
@@ -200,6 +198,7 @@ export class Reading implements Job, Taker {
   #isBlocked(): boolean {
     const { last, open } = this.#line;
     if (this.#isInLane || open >= MOST_AHEAD) return true;
+    if (this.parsing.isInUnwantedBody) return true;
     if (this.#socket.writableNeedDrain || this.intake.isPausedByNode) return true;
     return last?.isFinished === true && !this.#line.isWritten;
   }

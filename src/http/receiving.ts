@@ -3,11 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../core/refusal.ts';
 import { MOST_NAMES_BODY } from './bodies.ts';
-import { MOST_BODY, readJson } from './body.ts';
+import { type InTurn, MOST_BODY, readJson } from './body.ts';
 import { BodyRoom } from './body-room.ts';
 import { type Call, whenFinished } from './call.ts';
+import { PRICES } from './prices.ts';
 import type { Route } from './routes.ts';
 import { senderOf } from './sender.ts';
+import { inOneGo } from './turns.ts';
 
 export const NO_ROOM = refuse('overloaded', 'too many bodies are being read', 1);
 
@@ -20,6 +22,22 @@ export interface ReceivingParts {
 }
 
 export const newBodyRoom = (workers = 1) => new BodyRoom(workers, MOST_NAMES_BODY.bytes);
+
+/** Reading a body is work of its caller, as answering it is: lists that were refused took the time of others (2026-11-19). */
+function inTurnsOf({ connection }: Call): InTurn {
+  return work => {
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof work>>();
+    const read = () => {
+      try {
+        resolve(work());
+      } catch (error) {
+        reject(error);
+      }
+    };
+    connection.takeTurns(inOneGo(PRICES.bytes, read));
+    return promise;
+  };
+}
 
 export class Receiving {
   readonly #parts: ReceivingParts;
@@ -38,7 +56,8 @@ export class Receiving {
   ): Promise<{ readonly sent: unknown } | Refusal | undefined> {
     const { bytes = MOST_BODY, values } = route.mostBody ?? {};
     const limits = { bytes, values };
-    if (route.door !== 'key') return readJson(req, call.head, route.body!, limits);
+    const begin = () => call.connection.takeBody();
+    if (route.door !== 'key') return readJson(req, call.head, route.body!, limits, { begin });
     let isGone = false;
     call.res.once('close', () => {
       isGone = true;
@@ -52,7 +71,8 @@ export class Receiving {
     // Until the answer is made.
     whenFinished(call, () => body.leave());
     call.body = body;
-    const read = await Promise.race([readJson(req, call.head, route.body!, limits, body), promise]);
+    const taken = { begin, into: body, inTurn: inTurnsOf(call) };
+    const read = await Promise.race([readJson(req, call.head, route.body!, limits, taken), promise]);
     body.stays();
     return read;
   }

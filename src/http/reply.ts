@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Allowance, secondsLeft } from '../core/quota.ts';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
+import { MOST_DRAINED } from './bytes.ts';
 import type { Call, Headers } from './call.ts';
 import { dateText } from './date.ts';
 import type { Head } from './head.ts';
@@ -137,9 +138,6 @@ export function refuseLast(call: Call, refusal: Refusal): void {
   endAfter(call);
   sendRefusal(call, refusal);
 }
-
-/** A larger body that nobody reads is not worth draining for the sake of the connection. */
-export const MOST_DRAINED = 1024;
 
 /** Whose body may not have come, or is not read. */
 export function refuseUnread(call: Call, refusal: Refusal): void {

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { type Refusal, refuse } from '../core/refusal.ts';
+import { MOST_HEAD } from './bytes.ts';
 import type { Head } from './head.ts';
 import { MOST_TARGET, NO_TARGET, type Target } from './target.ts';
 
@@ -60,9 +61,19 @@ const BY_CODE: Readonly<Record<string, string>> = {
   HPE_STRICT: CHUNKS,
 };
 
+export const TOO_MANY_LINES = refuse('headers_too_large', 'at most 128 lines');
+export const TOO_LONG = refuse('headers_too_large', 'at most 8 KiB in all');
+const PREFACE = 'PRI * HTTP/2.0\r\n';
+
+/** Of a head that became no request, and that Node's parser gives no reason for. */
+export function lostRefusal(head: Buffer): Refusal {
+  if (head.length > MOST_HEAD) return TOO_LONG;
+  return refuse('bad_request', head.toString('latin1', 0, PREFACE.length) === PREFACE ? OLD_VERSIONS : null);
+}
+
 /** What Node's parser refuses, in the words of everything else. */
 export function parserRefusal(code = '', reason = ''): Refusal {
-  if (code === 'HPE_HEADER_OVERFLOW') return refuse('headers_too_large', 'at most 8 KiB in all');
+  if (code === 'HPE_HEADER_OVERFLOW') return TOO_LONG;
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refuse('request_timeout');
   return refuse('bad_request', BY_REASON[reason] ?? BY_CODE[code] ?? null);
 }

@@ -149,6 +149,37 @@ test('a head of many lines is a 431 at once as well', async () => {
   }
 });
 
+const MANY_BYTES = 'a'.repeat(100_000);
+
+test.each([
+  ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
+  [
+    'a length and chunks',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+    400,
+  ],
+  ['no request at all', 'nonsense\r\n\r\n', 400],
+  ['a line that never ends', MANY_BYTES, 431],
+  ['a head that never ends', `GET /livez HTTP/1.1\r\nHost: x\r\nA: ${MANY_BYTES}`, 431],
+])('behind a request that wants another protocol %s is refused as anywhere', async (_, bytes, status) => {
+  const upgrade = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  const { port } = shared();
+  for (const apart of [0, 50]) {
+    const one = open(port, '127.0.0.2');
+    one.socket.write(apart === 0 ? upgrade + bytes : upgrade);
+    if (apart > 0) {
+      await eventually('the first is answered', () => one.received().includes('HTTP/1.1 200'));
+      one.socket.write(bytes);
+    }
+    await eventually('it is closed', () => one.isClosed());
+    const answers = parseAnswers(one.received());
+    expect(answers.map(answer => answer.status)).toEqual([200, status]);
+    expect(JSON.parse(answers[1]!.body)).toMatchObject({
+      error: status === 400 ? 'bad_request' : 'headers_too_large',
+    });
+  }
+});
+
 test('a request to upgrade that has a body is a 400, and ends the connection', async () => {
   const head =
     'POST /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 5\r\n\r\n';

@@ -114,8 +114,10 @@ test('what is sent behind the end is read and thrown away, of one connection and
   expect(many.map(({ socket }) => socket.done)).toEqual(['', '', 'reset']);
   // Who sends little is spared.
   const little = ended({}, lingering);
-  little.farewell.overheard(Buffer.alloc(100_000));
+  little.farewell.overheard(Buffer.alloc(16_000));
   expect(little.socket.done).toBe('');
+  little.farewell.overheard(Buffer.alloc(1_000));
+  expect(little.socket.done).toBe('reset');
   // A while later there is room again.
   lingering.since -= 1_000;
   many[0]!.farewell.overheard(Buffer.alloc(1));

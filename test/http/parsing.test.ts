@@ -11,7 +11,7 @@ function keptAfter(...pieces: readonly (readonly [Buffer, Made])[]): (number | '
   const parsing = new Parsing();
   let before = NONE;
   return pieces.map(([piece, after]) => {
-    if (!parsing.takes(piece, before)) return 'refused';
+    if (parsing.refusalOf(piece, before)) return 'refused';
     parsing.took(piece, before, after);
     before = after;
     return parsing.kept;
@@ -46,7 +46,7 @@ test('empty lines before a request are read in one go, count as lines of its hea
   const parsing = new Parsing();
   expect(parsing.endOf(blank)).toBe(257);
   expect(parsing.endOf(Buffer.from('\r\n\r\n\nGET / HTTP/1.1\r\n\r\n'))).toBe(5);
-  expect(parsing.takes(blank.subarray(0, 257), NONE)).toBe(false);
+  expect(parsing.refusalOf(blank.subarray(0, 257), NONE)).toBeDefined();
   const [some, few, end] = [blank.subarray(0, 256), lines(2), Buffer.from('\r\n')];
   const made = { ...WHOLE, requests: 2 };
   expect(keptAfter([some, NONE], [few, WHOLE], [some, WHOLE], [few, made])).toEqual([0, 0, 0, 0]);

@@ -2,6 +2,8 @@ import { connect, Server as NetServer, type Socket } from 'node:net';
 import { pino } from 'pino';
 import { Type } from 'typebox';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { refuse } from '../../src/core/refusal.ts';
+import { breakOff } from '../../src/http/broken.ts';
 import { Fairness } from '../../src/http/fairness.ts';
 import { Lane } from '../../src/http/lane.ts';
 import { Listeners } from '../../src/http/listeners.ts';
@@ -136,15 +138,29 @@ test('whose connection ends while an operator token is looked up is not waited f
   expect([statuses(), state.acts]).toEqual([[200], 1]);
 });
 
-test('a body that is broken while an operator token is looked up is refused at once, and nothing is done', async () => {
+test('who has to make room while an operator token is looked up is refused at once, and nothing is done', async () => {
+  const { port, state, socket, sockets, statuses } = await startPort();
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  state.judging = promise;
+  const fields = ['Host: x', 'Content-Type: application/json', 'Content-Length: 5'];
+  socket.write([`POST ${ACT} HTTP/1.1`, ...fields, '', ''].join('\r\n'));
+  await eventually('it is looked up', () => port.inFlight === 1);
+  breakOff(port.sockets.of(sockets[0]!)!, refuse('overloaded', null, 1));
+  await eventually('it is refused', () => statuses().length === 1);
+  resolve(undefined);
+  await turn();
+  expect([statuses(), state.acts, port.inFlight]).toEqual([[503], 0, 0]);
+});
+
+test('a body in chunks is read when its operator token was looked up, and where it is broken nothing is done', async () => {
   const { port, state, socket, statuses } = await startPort();
   const { promise, resolve } = Promise.withResolvers<undefined>();
   state.judging = promise;
   const fields = ['Host: x', 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
   socket.write([`POST ${ACT} HTTP/1.1`, ...fields, '', 'zz', ''].join('\r\n'));
-  await eventually('it is refused', () => statuses().length === 1);
+  await eventually('it is looked up', () => port.inFlight === 1);
   resolve(undefined);
-  await turn();
+  await eventually('it is refused', () => statuses().length === 1);
   expect([statuses(), state.acts, port.inFlight]).toEqual([[400], 0, 0]);
 });
 
@@ -476,6 +492,38 @@ test.each([
   await eventually('so is the next', () => statuses().length === 2);
   expect(kinds).toEqual(expected);
 });
+
+test.each([
+  ['in chunks', 'Transfer-Encoding: chunked', '1\r\nx\r\n'.repeat(100_000)],
+  ['of a known length', 'Content-Length: 600000', 'x'.repeat(600_000)],
+])(
+  'of a body %s that nobody wants little is read, and nothing kept, whether its answer takes long or not',
+  async (_, field, body) => {
+    const { port, state, socket, sockets, statuses, received } = await startPort();
+    const answering = Promise.withResolvers<void>();
+    state.answering = answering.promise;
+    let parsed = 0;
+    port.server.on('request', req => {
+      const push = req.push.bind(req);
+      req.push = (piece: Buffer | null) => {
+        parsed += piece?.length ?? 0;
+        return push(piece);
+      };
+    });
+    socket.write(
+      `GET ${CALL} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer drk_own\r\n${field}\r\n\r\n${body}`,
+    );
+    await eventually('it is on its way', () => port.inFlight === 1);
+    await pause(100);
+    expect(parsed).toBe(0);
+    expect(sockets[0]!.bytesRead).toBeLessThanOrEqual(32 * 1024);
+    answering.resolve();
+    await eventually('it is answered', () => statuses().length === 1);
+    expect(statuses()).toEqual([200]);
+    expect(received()).toMatch(/\r\nconnection: close\r\n/i);
+    expect(parsed).toBe(0);
+  },
+);
 
 test('who was refused many times is read as soon as anybody', async () => {
   const { state, socket, statuses, sockets } = await startPort();

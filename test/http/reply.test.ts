@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { allowanceOf, monthOf } from '../../src/core/quota.ts';
+import { MOST_DRAINED } from '../../src/http/bytes.ts';
 import type { Call, Headers } from '../../src/http/call.ts';
 import { type Head, readHead } from '../../src/http/head.ts';
 import {
-  MOST_DRAINED,
   quotaHeaders,
   rawRefusal,
   refuseUnread,
