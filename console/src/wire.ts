@@ -15,7 +15,7 @@ export interface Keys {
     readonly quota: number | null;
     /** Calls counted in this month. */
     readonly used?: number;
-    /** Calls per second; null is no limit. */
+    /** Calls per second and server; null is no limit. */
     readonly rate: number | null;
     readonly origins: readonly string[];
     readonly networks: readonly string[];
@@ -81,7 +81,7 @@ export interface MadeKey {
   readonly quota: number | null;
   /** Calls counted in this month. */
   readonly used?: number;
-  /** Calls per second; null is no limit. */
+  /** Calls per second and server; null is no limit. */
   readonly rate: number | null;
   readonly origins: readonly string[];
   readonly networks: readonly string[];
@@ -122,7 +122,7 @@ export interface Key {
   readonly quota: number | null;
   /** Calls counted in this month. */
   readonly used?: number;
-  /** Calls per second; null is no limit. */
+  /** Calls per second and server; null is no limit. */
   readonly rate: number | null;
   readonly origins: readonly string[];
   readonly networks: readonly string[];

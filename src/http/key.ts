@@ -37,7 +37,7 @@ const LIMITS = {
     }),
   ),
   rate: orNull(
-    Type.Integer({ minimum: 1, maximum: MAX_RATE, description: 'Calls per second. Null: no limit.' }),
+    Type.Integer({ minimum: 1, maximum: MAX_RATE, description: 'Calls per second and server. Null: no limit.' }),
   ),
   origins: orNull(
     Type.Array(Type.String(), {
@@ -122,7 +122,7 @@ const KEY_MEMBERS = {
   shown_as: Type.String({ description: 'The first and the last characters of the secret.' }),
   quota: nullable(Type.Integer({ description: 'Calls per calendar month in UTC; null is unlimited.' })),
   used: Type.Optional(Type.Integer({ description: 'Calls counted in this month.' })),
-  rate: nullable(Type.Integer({ description: 'Calls per second; null is no limit.' })),
+  rate: nullable(Type.Integer({ description: 'Calls per second and server; null is no limit.' })),
   origins: Type.Array(Type.String()),
   networks: Type.Array(Type.String()),
   created_at: Moment,

@@ -65,6 +65,9 @@ const SHAPES: Readonly<Record<string, (random: Random, path: string) => string |
   connect: () => head('CONNECT', 'x:1'),
   websocket: (_, path) =>
     head('GET', path, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'),
+  'behind a websocket': (random, path) =>
+    head('GET', path, 'Connection: Upgrade', 'Upgrade: websocket') +
+    pick(random, ['nonsense\r\n\r\n', 'x'.repeat(upTo(random, 100_000)), head('GET', path)]),
   h2c: (_, path) =>
     head('GET', path, 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AA'),
   expect: (random, path) =>
@@ -73,6 +76,10 @@ const SHAPES: Readonly<Record<string, (random: Random, path: string) => string |
   'body cut short': (random, path) => `${head('POST', path, `Content-Length: ${5 + upTo(random, 1e9)}`)}body`,
   chunked: (random, path) =>
     `${head(pick(random, ['GET', 'POST']), path, 'Transfer-Encoding: chunked')}4\r\nbody\r\n0\r\n\r\n`,
+  'large body': (random, path) =>
+    head(pick(random, ['GET', 'POST']), path, 'Content-Length: 245000') + 'x'.repeat(245_000),
+  'chunks of a byte': (random, path) =>
+    head(pick(random, ['GET', 'POST']), path, 'Transfer-Encoding: chunked') + '1\r\nx\r\n'.repeat(20_000),
   'bad chunk': (random, path) =>
     `${head('POST', path, 'Transfer-Encoding: chunked')}${pick(random, ['zz', '-1', 'fffffffffffffffff', '0x4', ''])}\r\nbody\r\n0\r\n\r\n`,
   'endless chunks': (_, path) =>
