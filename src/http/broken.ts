@@ -19,14 +19,12 @@ interface ParserError extends NodeJS.ErrnoException {
 }
 
 const HEAD = 'HEAD ';
-/** Nothing else goes into a header of an answer. */
-const VISIBLE = /^[!-~]+$/;
 /** Of a head that has more the rest is not looked at. */
 const MOST_LINES = 256;
 
 function answerable(head: Head, isHead: boolean): Unparsed {
-  const { origin = '', requestId, traceparent, wantsProblem } = head;
-  return { isHead, origin: VISIBLE.test(origin) ? origin : undefined, requestId, traceparent, wantsProblem };
+  const { origin, requestId, traceparent, wantsProblem } = head;
+  return { isHead, origin, requestId, traceparent, wantsProblem };
 }
 
 /** By the lines that have come whole: part of a name or an address is that of somebody else. */

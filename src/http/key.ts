@@ -37,7 +37,11 @@ const LIMITS = {
     }),
   ),
   rate: orNull(
-    Type.Integer({ minimum: 1, maximum: MAX_RATE, description: 'Calls per second and server. Null: no limit.' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_RATE,
+      description: 'Calls per second and server. Null: no limit.',
+    }),
   ),
   origins: orNull(
     Type.Array(Type.String(), {

@@ -17,6 +17,10 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const EXPOSED =
   'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Risk-Degraded, X-Request-Id, ETag';
 const MOST_ORIGIN = 512;
+/** Browsers send nothing else; other bytes would come back in another encoding, or as a line of ours. */
+const VISIBLE = /^[!-~]+$/;
+
+const isEchoed = (origin = '') => origin.length <= MOST_ORIGIN && VISIBLE.test(origin);
 
 /** What every answer has, whatever its status, and what comes on top. Loops: spreading cost 3 µs (2026-11-15). */
 function headersOf(call: Call, extra: Headers): Headers {
@@ -28,8 +32,8 @@ function headersOf(call: Call, extra: Headers): Headers {
   if (call.isApi) {
     headers.push('Vary', 'Origin, Authorization');
     const { origin } = call.head;
-    if (origin !== undefined && origin.length <= MOST_ORIGIN) {
-      headers.push('Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED);
+    if (isEchoed(origin)) {
+      headers.push('Access-Control-Allow-Origin', origin!, 'Access-Control-Expose-Headers', EXPOSED);
     }
   }
   return headers;
@@ -171,13 +175,12 @@ export function rawRefusal(refusal: Refusal, sent: Unparsed = {}): string {
   const { status } = REFUSALS[refusal.refused];
   const { origin, traceparent, wantsProblem = false, requestId = newRequestId() } = sent;
   const body = errorJson(refusal, requestId, wantsProblem);
-  const isAllowed = origin !== undefined && origin.length <= MOST_ORIGIN;
   const cors = [`Access-Control-Allow-Origin: ${origin}`, `Access-Control-Expose-Headers: ${EXPOSED}`];
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'X-Content-Type-Options: nosniff',
     'Vary: Origin, Authorization',
-    ...(isAllowed ? cors : []),
+    ...(isEchoed(origin) ? cors : []),
     `Content-Type: ${wantsProblem ? PROBLEM_TYPE : JSON_TYPE}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',

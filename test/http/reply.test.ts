@@ -200,6 +200,7 @@ describe('a page of another origin', () => {
   test.each<[string, boolean, string | undefined, string | undefined, string | undefined]>([
     ['may read answers of the API', true, 'https://a.com', 'https://a.com', 'Origin, Authorization'],
     ['that does not name itself may not', true, undefined, undefined, 'Origin, Authorization'],
+    ['whose name no browser sends may not', true, 'https://e\xe9.com', undefined, 'Origin, Authorization'],
     ['of an endless name may not', true, `https://${'a'.repeat(505)}`, undefined, 'Origin, Authorization'],
     [
       'of the longest name may',
