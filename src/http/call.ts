@@ -84,8 +84,11 @@ export interface Line {
   readonly last: Call | undefined;
   /** All of the last request has come. */
   received(): void;
-  /** The body of the last request is taken as it comes; before that, and without it, nothing of a large one is read. */
-  takeBody(): void;
+  /**
+   * The body of this call is taken as it comes; before that, and without it, nothing of a large one is read. Where another
+   * request has come meanwhile, that has none any more: of 300 connections the bodies behind it took 0.9 GB (2026-11-19).
+   */
+  takeBody(call: Call): void;
   /**
    * A body of so many bytes, which may stay unread for long; of a key that was counted, or of operators. False where there
    * are too many.

@@ -205,8 +205,8 @@ export class Connection implements OpenLine {
     if (this.open === 1 && !this.#isAhead) this.#unread.asked();
   }
 
-  takeBody(): void {
-    this.#reading.takeBody();
+  takeBody(call: Call): void {
+    if (this.last === call) this.#reading.takeBody();
   }
 
   answered(now: number): void {

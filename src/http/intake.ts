@@ -5,20 +5,20 @@
 
 import { Socket } from 'node:net';
 import { hasHead, joined } from './bytes.ts';
-import { bytesReceived, isFilled, OwnBuffer, readShared } from './shared-buffer.ts';
+import { bytesReceived, Filling, OwnBuffer, readShared } from './shared-buffer.ts';
 
 /**
- * A request that comes in more pieces than this is read when it is tended from then on: thousands of peers that sent
- * byte by byte (slow loris) kept the event loop reading for a second at a time (2026-11-15). A head in whole packets
- * has six at the most.
+ * A request in more pieces than this is read when it is tended from then on: thousands of peers that sent byte by byte
+ * (slow loris) held the event loop for a second at a time (2026-11-15). A head in whole packets has six at the most.
  */
 const MOST_PIECES = 8;
 /** A piece of this size is a packet of somebody who sends as fast as the network takes it: a body has hundreds. */
 const PACKET_BYTES = 1_000;
 /** Of received bytes that wait; it is paused long before. */
 const MOST_HELD = 256 * 1024;
-/** Of more than this nothing further is read while it waits for its turn. */
+/** Of more nothing is read while it waits for its turn; of a body that is taken in 4 KB a list took 1.5 s (2026-11-19). */
 const LITTLE_HELD = 2 * 1024;
+const MOST_TAKEN = 64 * 1024;
 
 /** Who reads what comes. */
 export interface Taker {
@@ -40,8 +40,9 @@ export class Intake {
   /** Gives bytes to Node's parser. */
   readonly feed: (bytes: Buffer) => void;
   isPausedByNode = false;
-  /** Of what has come the kernel may have the rest. */
-  mayBeMore = false;
+  /** What comes is a body that somebody takes. */
+  isTaken = false;
+  readonly filling = new Filling();
   readonly #socket: Socket;
   readonly #taker: Taker;
   readonly #own = new OwnBuffer();
@@ -94,7 +95,7 @@ export class Intake {
   } as (bytes: Buffer) => void;
 
   static readonly #received = function (this: Taken, count: number): boolean {
-    this[INTAKE].mayBeMore = isFilled(count);
+    this[INTAKE].filling.came(count);
     Intake.#data.call(this, bytesReceived(count));
     this[INTAKE].#keep();
     return true;
@@ -144,7 +145,7 @@ export class Intake {
     if (this.held.length > MOST_HELD) return false;
     this.held = joined(this.held, bytes);
     // More than a head waits: from here on it is not read. Before that, pausing costs more than reading does.
-    if (hasHead(this.held)) this.pause();
+    if (this.isTaken ? this.held.length >= MOST_TAKEN : hasHead(this.held)) this.pause();
     return true;
   }
 
@@ -172,7 +173,7 @@ export class Intake {
   /** Others come first. */
   wait(): void {
     // libuv would read up to 32 times in a row where there is so much.
-    if (this.held !== undefined && this.held.length > LITTLE_HELD) this.pause();
+    if (!this.isTaken && this.held !== undefined && this.held.length > LITTLE_HELD) this.pause();
     this.account();
   }
 
@@ -189,6 +190,7 @@ export class Intake {
       if (!this.isPausedByNode) Socket.prototype.resume.call(this.#socket);
     }
     this.recount();
+    this.filling.goesOn();
     if (!this.#isEndDue) return;
     this.#isEndDue = false;
     this.#passEnd.call(this.#socket);
@@ -196,6 +198,7 @@ export class Intake {
 
   /** A request was whole, or its head: what comes next is read as that of anybody. */
   begun(): void {
+    this.isTaken = false;
     this.#pieces = 0;
     this.#isSlowed = false;
   }
@@ -223,7 +226,6 @@ export class Intake {
     this.#own.forget();
   }
 
-  /** Drops what waits. */
   forget(): void {
     this.held = undefined;
     this.#own.forget();

@@ -54,7 +54,7 @@ export class Reading implements Job, Taker {
 
   /** There is more than what was answered so far. */
   get isAhead(): boolean {
-    return this.intake.held !== undefined || this.intake.mayBeMore;
+    return this.intake.held !== undefined || this.intake.filling.mayBeMore;
   }
 
   /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
@@ -81,6 +81,7 @@ export class Reading implements Job, Taker {
 
   takeBody(): void {
     this.parsing.takesBody = true;
+    this.intake.isTaken = true;
     // When whoever takes it is there.
     process.nextTick(() => this.goOn());
   }

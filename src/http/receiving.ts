@@ -56,7 +56,7 @@ export class Receiving {
   ): Promise<{ readonly sent: unknown } | Refusal | undefined> {
     const { bytes = MOST_BODY, values } = route.mostBody ?? {};
     const limits = { bytes, values };
-    const begin = () => call.connection.takeBody();
+    const begin = () => call.connection.takeBody(call);
     if (route.door !== 'key') return readJson(req, call.head, route.body!, limits, { begin });
     let isGone = false;
     call.res.once('close', () => {

@@ -37,8 +37,26 @@ export function readShared(socket: Socket, received: (this: Socket, count: numbe
   handle.useUserBuffer(SHARED);
 }
 
-/** It was filled: the kernel may have more. */
-export const isFilled = (count: number) => count === SHARED.length;
+/** Whether the kernel may have more of what has come over a connection: the buffer was filled by it, and not read since. */
+export class Filling {
+  mayBeMore = false;
+  #reads = 0;
+
+  came(count: number): void {
+    this.#reads++;
+    this.mayBeMore = count === SHARED.length;
+  }
+
+  /** It is read again: what is there comes with the next turn of the event loop. */
+  goesOn(): void {
+    if (!this.mayBeMore) return;
+    const reads = this.#reads;
+    const look = () => {
+      if (this.#reads === reads) this.mayBeMore = false;
+    };
+    setImmediate(() => setImmediate(look));
+  }
+}
 
 /** There until the next piece comes, over whatever connection. */
 export const bytesReceived = (count: number) => SHARED.subarray(0, count);

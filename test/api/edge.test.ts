@@ -404,6 +404,26 @@ test('a connection that has had its large answers, or as many small ones, ends b
   expect(ahead.at(-2)!.headers.get('keep-alive')).toBe('timeout=15');
 });
 
+test('whoever reads all keeps its connection, also where its request fills what is read at a time to the last byte', async () => {
+  const { port, key } = shared();
+  const { secret } = await key();
+  const list = (spaces: number) => {
+    const body = `{"domains":[${Array(1_000).fill('"mailinator.com"').join()}]}${' '.repeat(spaces)}`;
+    return `POST /v1/public/domains HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  const request = list(32_768 - list(0).length);
+  expect(request.length % 4_096).toBe(0);
+  const one = open(port, '127.0.0.2');
+  for (let times = 1; times <= 5; times++) {
+    one.socket.write(request);
+    await eventually('it is answered', () => parseAnswers(one.received()).length === times);
+  }
+  const answers = parseAnswers(one.received());
+  expect(answers.map(({ status, headers }) => [status, headers.get('connection')])).toEqual(
+    Array(5).fill([200, 'keep-alive']),
+  );
+});
+
 test('a key whose lists are read keeps all its connections, however many they are', async () => {
   const { port, key } = shared();
   const { secret } = await key();

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { Intake } from '../../src/http/intake.ts';
 import { bytesReceived } from '../../src/http/shared-buffer.ts';
+import { eventually, pause } from '../support/scale.ts';
 
 /** One end of a connection as the port gets it, with what has come over it. */
 async function received(
@@ -37,6 +38,23 @@ test('what waited on a connection that had to go is free at once, without the ga
   expect(buffer.byteLength).toBe(0);
   expect(intake.held).toBeUndefined();
 });
+
+test.each([
+  [true, 40_000],
+  [false, 4_096],
+])(
+  'of a body that is taken (%s) all of %i bytes waits for its turn, of others a part',
+  async (isTaken, length) => {
+    const intake = await received('x'.repeat(40_000), (one, piece) => {
+      one.isTaken = isTaken;
+      one.add(piece);
+      one.wait();
+    });
+    await eventually('it has come', () => intake.held!.length >= length);
+    await pause(50);
+    expect(intake.held!.length).toBe(length);
+  },
+);
 
 test('what a call may still have a part of is left as it is', async () => {
   const intake = await received('x'.repeat(40_000));

@@ -493,33 +493,43 @@ test.each([
   expect(kinds).toEqual(expected);
 });
 
+const LIST = `POST ${BODY} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer drk_own\r\nContent-Type: application/json\r\n`;
+
 test.each([
-  ['in chunks', 'Transfer-Encoding: chunked', '1\r\nx\r\n'.repeat(100_000)],
-  ['of a known length', 'Content-Length: 600000', 'x'.repeat(600_000)],
+  ['in chunks', '', 'Transfer-Encoding: chunked', '1\r\nx\r\n'.repeat(100_000)],
+  ['of a known length', '', 'Content-Length: 600000', 'x'.repeat(600_000)],
+  // Its own was looked for only when the head behind it had been read.
+  [
+    'behind one that is wanted',
+    `${LIST}Content-Length: 2\r\n\r\n{}`,
+    'Transfer-Encoding: chunked',
+    '1\r\nx\r\n'.repeat(100_000),
+  ],
 ])(
   'of a body %s that nobody wants little is read, and nothing kept, whether its answer takes long or not',
-  async (_, field, body) => {
+  async (_, before, field, body) => {
     const { port, state, socket, sockets, statuses, received } = await startPort();
     const answering = Promise.withResolvers<void>();
     state.answering = answering.promise;
     let parsed = 0;
     port.server.on('request', req => {
+      if (req.method !== 'GET') return;
       const push = req.push.bind(req);
       req.push = (piece: Buffer | null) => {
         parsed += piece?.length ?? 0;
         return push(piece);
       };
     });
-    socket.write(
-      `GET ${CALL} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer drk_own\r\n${field}\r\n\r\n${body}`,
-    );
-    await eventually('it is on its way', () => port.inFlight === 1);
+    const get = `GET ${CALL} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer drk_own\r\n${field}\r\n\r\n`;
+    socket.write(before + get + body);
+    const refused = before === '' ? [] : [422];
+    await eventually('it is on its way', () => port.inFlight === 1 && statuses().length === refused.length);
     await pause(100);
     expect(parsed).toBe(0);
     expect(sockets[0]!.bytesRead).toBeLessThanOrEqual(32 * 1024);
     answering.resolve();
-    await eventually('it is answered', () => statuses().length === 1);
-    expect(statuses()).toEqual([200]);
+    await eventually('it is answered', () => statuses().length === refused.length + 1);
+    expect(statuses()).toEqual([...refused, 200]);
     expect(received()).toMatch(/\r\nconnection: close\r\n/i);
     expect(parsed).toBe(0);
   },
