@@ -311,7 +311,8 @@ describe('a call', () => {
     for (let one = 0; one < 4; one++) call('a', 10);
     await turns(3);
     commits[0]!.done.resolve([{ granted: 2, used: 10 }]);
-    await turn();
+    // In one turn, unless others have the processor in the middle of it.
+    await eventually('all are told', () => told.length === 4);
     expect(told).toEqual(['a granted 9', 'a granted 10', 'a exhausted 10', 'a exhausted 10']);
   });
 
