@@ -40,7 +40,7 @@ export class Intake {
   /** Gives bytes to Node's parser. */
   readonly feed: (bytes: Buffer) => void;
   isPausedByNode = false;
-  /** What comes is a body that somebody takes. */
+  /** What comes is a body that somebody takes: of others, that are large, nothing is given to the parser. */
   isTaken = false;
   readonly filling = new Filling();
   readonly #socket: Socket;

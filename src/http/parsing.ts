@@ -1,17 +1,7 @@
 /** Where Node's parser stands in what a peer sends, as far as that can be told from outside. */
 
 import type { Refusal } from '../core/refusal.ts';
-import {
-  blankEnd,
-  endsHead,
-  headEnd,
-  isBlank,
-  joined,
-  lastThree,
-  linesIn,
-  MOST_DRAINED,
-  MOST_HEAD,
-} from './bytes.ts';
+import { blankEnd, endsHead, headEnd, isBlank, joined, lastThree, linesIn, MOST_HEAD } from './bytes.ts';
 import { TOO_LONG, TOO_MANY_LINES } from './transport.ts';
 
 /**
@@ -57,8 +47,6 @@ export class Parsing {
   headSoFar: Buffer | undefined;
   /** Of a body that is not whole: what comes behind so many bytes begins a request. */
   bodyLeft = 0;
-  /** Somebody takes the body of the last request as it comes. */
-  takesBody = false;
   /** Bytes of empty lines since the last request. */
   #blank = 0;
   /** Of what is not whole: an empty line may come in two pieces. */
@@ -76,14 +64,6 @@ export class Parsing {
   /** A body that has no known end has begun (RFC 9112 7.1). */
   get isInChunks(): boolean {
     return this.bodyLeft === Number.POSITIVE_INFINITY;
-  }
-
-  /**
-   * It is not read: chunks of a byte, of a body that no GET needs, took 550 bytes each while its call waited for DNS, and
-   * stayed (2026-11-19).
-   */
-  get isInUnwantedBody(): boolean {
-    return this.bodyLeft > MOST_DRAINED && !this.takesBody;
   }
 
   /**
@@ -111,8 +91,8 @@ export class Parsing {
   }
 
   /**
-   * After it. A head that is whole and became no request is lost, and given back: behind a request with Upgrade Node's parser tells of no
-   * errors, and what it refused was read for ever (Node 24.21, 2026-11-19).
+   * After it. A head that is whole and became no request is lost, and given back: behind a request with Upgrade Node's
+   * parser tells of no errors, and what it refused was read for ever (Node 24.21, 2026-11-19).
    */
   took(piece: Buffer, before: Made, after: Made): Buffer | undefined {
     const isNew = after.requests > before.requests;
