@@ -44,7 +44,7 @@ export interface KeyStore {
   keyById(id: string): Promise<KeyRecord | undefined>;
   /** Live ones of that name, or of one that people take for it. */
   keysNamed(name: string): Promise<KeyRecord[]>;
-  /** Of the one with this id and of all with exactly this name, revoked ones too. */
+  /** Of the one with this id, or where none has it of all with exactly this name, revoked ones too. */
   keyIdsOf(idOrName: string): Promise<string[]>;
   /** Those that are there, by id. */
   keyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;

@@ -58,15 +58,14 @@ export function parseNetwork(text: string): Checked<string> {
 
 /** Folds checked networks for matching. */
 export function networkMatcher(networks: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
+  // A list each: in one of both ::/0 has all of IPv4 in it, in mapped form (Node 24).
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
+  const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
   for (const network of networks) {
     const [address = '', bits] = network.split('/');
-    list.addSubnet(address, Number(bits), isIP(address) === 6 ? 'ipv6' : 'ipv4');
+    lists[familyOf(address)].addSubnet(address, Number(bits), familyOf(address));
   }
-  return address => {
-    const family = isIP(address);
-    return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4');
-  };
+  return address => isIP(address) !== 0 && lists[familyOf(address)].check(address, familyOf(address));
 }
 
 const MAPPED = '::ffff:';

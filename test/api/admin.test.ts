@@ -829,6 +829,7 @@ describe('feeds, mail hosts and the audit', () => {
       ['  Ada L.  ', 'Ada L.'],
       ['J\xc3\xb6rg', 'Jörg'],
       [`<script>'"&`, `<script>'"&`],
+      ['Operator', 'operator'],
       ['x'.repeat(100), 'x'.repeat(100)],
     ] as const) {
       await done('PATCH', path, { json: { name: `by ${who}` }, headers: [`X-Operator: ${sent}`] });

@@ -159,6 +159,13 @@ describe('a network that an operator allows', () => {
   ])('%s is in 192.0.2.0/24, 198.51.100.7/32 or 2001:db8::/32: %s', (address, inside) => {
     expect(networkMatcher(['192.0.2.0/24', '198.51.100.7/32', '2001:db8::/32'])(address)).toBe(inside);
   });
+
+  test('has no address of the other version in it, however wide it is', () => {
+    expect(networkMatcher(['::/0'])('192.0.2.1')).toBe(false);
+    expect(networkMatcher(['::/0'])('2001:db8::1')).toBe(true);
+    expect(networkMatcher(['0.0.0.0/0'])('2001:db8::1')).toBe(false);
+    expect(networkMatcher(['0.0.0.0/0', '::/0'])('192.0.2.1')).toBe(true);
+  });
 });
 
 test.each([

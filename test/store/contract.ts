@@ -512,6 +512,9 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       expect((await other.keyIdsOf(names[4]!)).toSorted()).toEqual([keys[4]!.id, twin.id].toSorted());
       expect(await other.keyIdsOf('KELVIN')).toEqual([]);
       expect(await other.keyIdsOf('kelvin')).toEqual([gone.id]);
+      // Named like the id of another, which is told alone.
+      await store.createKey(someKey({ name: gone.id }), ACT);
+      expect(await other.keyIdsOf(gone.id)).toEqual([gone.id]);
       const some = [keys[0]!, gone];
       expect(await other.keyNames([...some.map(({ id }) => id), 'key_none'])).toEqual(
         new Map(some.map(({ id, name }) => [id, name])),

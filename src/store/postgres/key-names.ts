@@ -47,7 +47,8 @@ export function createKeyNames({ run }: Connections) {
       return run(async session => {
         const { rows } = await session.query(
           `SELECT id FROM key WHERE id = $1
-          UNION SELECT id FROM key WHERE ${LOWER} = lower($1 COLLATE "C") AND name = $1`,
+          UNION SELECT id FROM key WHERE ${LOWER} = lower($1 COLLATE "C") AND name = $1
+            AND NOT EXISTS (SELECT 1 FROM key WHERE id = $1)`,
           [idOrName],
         );
         return rows.map(({ id }) => String(id));

@@ -16,7 +16,8 @@ export type KeyNames = ReturnType<typeof createKeyNames>;
 
 export function createKeyNames(db: DatabaseSync) {
   const idsOf = db.prepare(
-    'SELECT id FROM key WHERE id = ?1 UNION SELECT id FROM key WHERE lower(name) = lower(?1) AND name = ?1',
+    `SELECT id FROM key WHERE id = ?1 UNION
+    SELECT id FROM key WHERE lower(name) = lower(?1) AND name = ?1 AND NOT EXISTS (SELECT 1 FROM key WHERE id = ?1)`,
   );
   const namesOf = db.prepare('SELECT id, name FROM key WHERE id IN (SELECT value FROM json_each(?))');
   return {
