@@ -203,6 +203,12 @@ export interface HostRecord {
   readonly groups: readonly GuestGroup[];
 }
 
+/** By today's lists and tables. */
+export interface JudgedHost extends HostRecord {
+  /** Its name goes to the next tenant as its address does. */
+  readonly isRented?: boolean;
+}
+
 /** How hosts that receive for their own domain only are called, which say nothing by their names. */
 export const ownAt = (address: string) => `own@${address}`;
 export const isOwnHosts = (name: string) => name.startsWith(ownAt(''));

@@ -5,7 +5,7 @@ import type { Catalog } from './catalog.ts';
 import { dayFrom } from './days.ts';
 import { NO_OTHERS, type OtherHosts } from './deciding.ts';
 import { isHostName } from './domain.ts';
-import { type HostRecord, ownAt } from './guest.ts';
+import { type HostRecord, type JudgedHost, ownAt } from './guest.ts';
 import { Infra } from './infra.ts';
 import { enoughFor, groupOf, isEnough, learnableSum } from './learnable.ts';
 import type { Known } from './learned.ts';
@@ -19,7 +19,7 @@ const HOSTS_A_STEP = 4;
 const NAMES_A_STEP = 100;
 
 /** Of all others nobody needs to know. */
-function* residentsOf(host: HostRecord, sum: number | null, today: string): Steps<string> {
+function* residentsOf(host: JudgedHost, sum: number | null, today: string): Steps<string> {
   return isEnough(sum, host.name) ? yield* residentsIn(host, enoughFor(host.name), today) : '';
 }
 

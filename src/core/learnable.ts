@@ -2,7 +2,7 @@
 
 import type { Catalog } from './catalog.ts';
 import { isHostName, ownDomain, registrableDomain, shortLineage } from './domain.ts';
-import { type HostRecord, isOwnHosts, LEARNING } from './guest.ts';
+import { isOwnHosts, type JudgedHost, LEARNING } from './guest.ts';
 import { isRented } from './provider.ts';
 import { sumOf } from './weights.ts';
 
@@ -35,7 +35,7 @@ export function isLearnable(host: string, catalog: Catalog): boolean {
 }
 
 /** What the guests of a host weigh. Null where it cannot be learned by today's lists and tables. */
-export function learnableSum(record: HostRecord, catalog: Catalog, today: string): number | null {
+export function learnableSum(record: JudgedHost, catalog: Catalog, today: string): number | null {
   if (record.shared || record.forgotten) return null;
   const host = record.name.replace(/^\*\./, '');
   return isHostName(host) && !isLearnable(host, catalog) ? null : sumOf(record, today);

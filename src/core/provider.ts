@@ -123,17 +123,19 @@ function name(exchanges: readonly Matched[], haveOthers: boolean): Receiver {
 
 /**
  * A name below a platform that does not exist costs nothing, and senders go on to the next exchange (RFC 5321 5.1). Nobody
- * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives.
+ * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives; nor
+ * is a webmail one of a free provider, which has no hosts of its own behind.
  */
 function behindPlatform(
   { provider }: Matched,
   exchanges: readonly Matched[],
   haveOthers: boolean,
 ): Receiver | undefined {
-  if (!provider || !isPlatform(provider)) return undefined;
+  if (!provider || !(isPlatform(provider) || LINES.has(provider.class))) return undefined;
   // Those that are not read are nobody's whom the table knows.
   if (haveOthers) return { kind: 'third_party', label: provider.label, hosts: hostsOf(exchanges) };
-  const others = exchanges.filter(exchange => !exchange.own && !COMPANIONS.has(exchange.provider?.class));
+  const isTheirs = ({ own }: Matched) => own && provider.class !== 'consumer_webmail';
+  const others = exchanges.filter(one => !isTheirs(one) && !COMPANIONS.has(one.provider?.class));
   if (others.length === 0) return undefined;
   const kind = others.some(({ provider: known }) => !known) ? 'third_party' : others[0]!.provider!.class;
   return { kind, label: provider.label, hosts: hostsOf(others) };
@@ -186,7 +188,7 @@ export const LANDLORDS: ReadonlySet<ReceiverKind> = new Set<ReceiverKind>(['host
 
 /** Its address in four numbers, or its number as a virtual one. Hotmail's 5f172727….pamx1 is a customer's name for all of it. */
 const A_MACHINE = /(?:^|[^\d])\d{1,3}(?:[.-]\d{1,3}){3}[^\d]|(?:^|\.)vps-?[\da-f]{4,12}\./;
-const A_NUMBER = /(?:^|\.)vm[di]\d{4,12}\./;
+const A_NUMBER = /(?:^|\.)(?:vm[di]|ns\d)\d{4,12}\./;
 /** A name of the tenant's, then the region. */
 const isAtAzure = (below: string) => below.endsWith('.cloudapp.') && below.split('.').length > 3;
 /** Below these are load balancers of Amazon's customers only, under any names. */

@@ -4,7 +4,15 @@ import type { Catalog, Naming } from './catalog.ts';
 import { type Day, dayFrom } from './days.ts';
 import { lineage, ownDomain } from './domain.ts';
 import type { Family } from './feed.ts';
-import { type GuestGroup, type HostRecord, isByTwoFamilies, LEARNING, MONTH_DAYS } from './guest.ts';
+import {
+  type GuestGroup,
+  type HostRecord,
+  isByTwoFamilies,
+  type JudgedHost,
+  LEARNING,
+  MONTH_DAYS,
+} from './guest.ts';
+import { isRented } from './provider.ts';
 import { DEEP_STEP, type Steps } from './steps.ts';
 
 /** `lately`: two families name it, and did not yet a month before it was last seen. */
@@ -71,7 +79,7 @@ function standingOf(named: Named, lastDay: Day): Standing {
  * A guest that no list names any more is one like all that never were listed; one that a second family withdrew is not
  * corroborated. Every guest is looked at: of a few, whoever chooses the names would choose which.
  */
-export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostRecord> {
+export function* relisting(record: HostRecord, catalog: Catalog): Steps<JudgedHost> {
   const namedOf = namedIn(catalog);
   const groups: GuestGroup[] = [];
   const neighbours = new Set<string>();
@@ -104,7 +112,9 @@ export function* relisting(record: HostRecord, catalog: Catalog): Steps<HostReco
         if (entries[standing].length > 0) groups.push(as(standing, group, entries[standing]));
   }
   const innocent = record.innocent + at - flagged;
-  return { ...record, flagged, innocent, neighbours: [...neighbours], groups };
+  const row = catalog.providers.match(record.name);
+  const rented = row && { isRented: isRented(record.name, row) };
+  return { ...record, flagged, innocent, neighbours: [...neighbours], groups, ...rented };
 }
 
 function as(standing: Standing, { lately: _, ...group }: GuestGroup, entries: readonly string[]): GuestGroup {

@@ -1,6 +1,6 @@
 /** Who is established at a mail host, and is not flagged by it though it was learned. */
 
-import { type GuestGroup, type HostRecord, MONTH_DAYS } from './guest.ts';
+import { type GuestGroup, type JudgedHost, MONTH_DAYS } from './guest.ts';
 import { daysBefore } from './quota.ts';
 import type { Steps } from './steps.ts';
 import { byFirstDay, isEstablished, sumOf } from './weights.ts';
@@ -26,7 +26,7 @@ const MOST_ONE_BY_ONE = 16;
  * for enough of his others.
  */
 export function* residentsIn(
-  { name, groups }: Pick<HostRecord, 'name' | 'groups'>,
+  { groups, ...host }: Pick<JudgedHost, 'name' | 'groups' | 'isRented'>,
   enough: number,
   today: string,
 ): Steps<string> {
@@ -35,7 +35,7 @@ export function* residentsIn(
   const surest = surestIn(groups);
   const areEnough = ({ late }: Alike) => {
     const against = surest.filter(group => !group.listed || group.sinceDay < late);
-    return sumOf({ name, groups: against }, today, 0) >= enough;
+    return sumOf({ ...host, groups: against }, today, 0) >= enough;
   };
   const all = alikeIn(residents, surest);
   let [from, to] = [0, all.length];

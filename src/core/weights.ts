@@ -5,8 +5,8 @@ import { COLLUDING, LATE_TO_ONE, ListedGuests, ONE_PARTY_DAYS } from './colludin
 import {
   ESTABLISHED_DAYS,
   type GuestGroup,
-  type HostRecord,
   isOwnHosts,
+  type JudgedHost,
   LEARNING,
   MONTH_DAYS,
   REVIVED_DAYS,
@@ -16,7 +16,10 @@ import {
 } from './guest.ts';
 import { daysBefore, daysBetween } from './quota.ts';
 
-/** What was not seen at an address for so long has left it: landlords give it to the next, who need not be like the last. */
+/**
+ * What was not seen at an address, or on a machine named after it, for so long has left it: landlords give it to the next,
+ * who need not be like the last. By its name a tenant was flagged until the 90th day (2026-11-19).
+ */
 const LEFT_DAYS = 30;
 
 /**
@@ -103,7 +106,7 @@ const WEIGHTS = {
 
 /** The sum of a host on a day. `unwitnessedMost`: what those weigh at most for whom nobody independent speaks. */
 export function sumOf(
-  { name, groups: all }: Pick<HostRecord, 'name' | 'groups'>,
+  { name, groups: all, isRented = false }: Pick<JudgedHost, 'name' | 'groups' | 'isRented'>,
   today: string,
   unwitnessedMost: number = LEARNING.unwitnessedMost,
 ): number {
@@ -121,7 +124,7 @@ export function sumOf(
       others += group.count * unlistedWeight(group, first, today);
       continue;
     }
-    if (isAddress && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
+    if ((isAddress || isRented) && daysBetween(group.lastDay, today) > LEFT_DAYS) continue;
     const age = ageOf(group, since, today);
     if (isOwn && age !== 'month') continue;
     const weight = WEIGHTS[group.corroborated ? 'corroborated' : 'one_family'].weight * WEIGHTS[age].weight;

@@ -6,7 +6,7 @@ import type { Catalog } from '../core/catalog.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Dropped, FeedKind, SnapshotHead } from '../core/feed.ts';
 import { type FeedCheck, type Freshness, freshnessOf } from '../core/freshness.ts';
-import type { HostRecord } from '../core/guest.ts';
+import type { HostRecord, JudgedHost } from '../core/guest.ts';
 import { type History, historyOf, type InUse, isHeld, versionBefore } from '../core/history.ts';
 import type { KeyRecord } from '../core/key.ts';
 import { isEnough, learnableSum } from '../core/learnable.ts';
@@ -80,7 +80,7 @@ export function* showingHosts(
 }
 
 /** As today's lists know its guests. */
-function shownHost(host: HostRecord, catalog: Catalog, today: string, mostNames: number) {
+function shownHost(host: JudgedHost, catalog: Catalog, today: string, mostNames: number) {
   return {
     host: host.name,
     state: stateOf(host, catalog, today),
@@ -94,7 +94,7 @@ function shownHost(host: HostRecord, catalog: Catalog, today: string, mostNames:
 
 /** In one word, what a lookup makes of it. */
 function stateOf(
-  host: HostRecord,
+  host: JudgedHost,
   catalog: Catalog,
   today: string,
 ): 'disposable' | 'undecided' | 'shared' | 'forgotten' {

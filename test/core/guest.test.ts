@@ -68,6 +68,12 @@ describe('a listed guest weighs', () => {
       ['mx.box.net', 1],
     ] as const)
       expect([name, at(name, '2026-10-15'), at(name, '2026-10-16')]).toEqual([name, weight, 1]);
+    const rented = (lastDay: string) =>
+      sumOf(
+        { name: 'vmi1234.box.net', isRented: true, groups: [groupOfGuests(1, { ...since, lastDay })] },
+        TODAY,
+      );
+    expect([rented('2026-10-15'), rented('2026-10-16')]).toEqual([0, 1]);
     const visitors = groupOfGuests(60, { sinceDay: '2026-09-01', lastDay: '2026-09-02' });
     expect(sumOf({ name: 'own@5.61.1.1', groups: [visitors] }, TODAY)).toBe(0);
   });

@@ -171,6 +171,18 @@ describe('who receives the mail', () => {
       'IONOS',
     ],
     [
+      'no decoy below a webmail in front of an unknown host',
+      mx('dead77.qq.com', 'mx.unknown-host.net'),
+      'third_party',
+      'QQ Mail',
+    ],
+    [
+      'no decoy below a webmail in front of a host of its own',
+      mx('dead77.qq.com', 'mail.acme.com'),
+      'third_party',
+      'QQ Mail',
+    ],
+    [
       'a platform before what the hoster left in place and a host of its own',
       mx('aspmx.l.google.com', 'mx00.ionos.com', 'mx.acme.com'),
       'business_platform',

@@ -29,6 +29,17 @@ const hostOf = (...groups: GuestGroup[]): HostRecord => ({
   groups,
 });
 
+it('a machine that is named after its landlord is learned for a month after its tenant was seen last, another host for longer', () => {
+  const names = many(5, 'burn');
+  const lists = [list('broad', names), list('telemetry', names)];
+  const providers = [{ suffix: 'box.net', label: 'Box', class: 'hosting' as const }];
+  const catalog = allAtOnce(makingCatalog(lists, { ...NO_TABLES, providers }, 'g'));
+  const seen = (name: string, lastDay: string) =>
+    isLearned({ ...hostOf(guests(names, { lastDay })), name }, catalog, TODAY);
+  expect(['2026-10-16', '2026-10-17'].map(day => seen('vmi123456.box.net', day))).toEqual([false, true]);
+  expect(seen('mx.crate.net', '2026-10-16')).toBe(true);
+});
+
 describe('a host whose guests the lists have withdrawn', () => {
   const names = many(3, 'burn');
 

@@ -1,7 +1,13 @@
 /** Guests of mail hosts that weigh as much as they can: settled, and where listed, named by two families of feeds and asked for by four keys. */
 
 import type { Catalog } from '../../src/core/catalog.ts';
-import { type Guest, type GuestGroup, type HostRecord, STAYING_DAYS } from '../../src/core/guest.ts';
+import {
+  type Guest,
+  type GuestGroup,
+  type HostRecord,
+  type JudgedHost,
+  STAYING_DAYS,
+} from '../../src/core/guest.ts';
 import { isEnough, learnableSum } from '../../src/core/learnable.ts';
 import { relisting } from '../../src/core/relist.ts';
 import { allAtOnce } from '../../src/core/steps.ts';
@@ -52,7 +58,7 @@ export function groupOfGuests(count: number, facts: Partial<GuestGroup> = {}): G
 }
 
 /** As today's lists know its guests. */
-export const relisted = (host: HostRecord, catalog: Catalog): HostRecord =>
+export const relisted = (host: HostRecord, catalog: Catalog): JudgedHost =>
   allAtOnce(relisting(host, catalog));
 
 export const isLearned = (host: HostRecord, catalog: Catalog, today: string): boolean =>
