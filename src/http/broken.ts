@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import { joined, MOST_HEAD } from './bytes.ts';
 import { type Head, readHead } from './head.ts';
+import { Late } from './late.ts';
 import type { OpenLine } from './line.ts';
 import type { Metrics } from './metrics.ts';
 import { endAfter, rawRefusal, refuseLast, type Unparsed } from './reply.ts';
@@ -18,6 +19,8 @@ interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
+const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
+const LOOK_MS = 1_000;
 const HEAD = 'HEAD ';
 /** Of a head that has more the rest is not looked at. */
 const MOST_LINES = 256;
@@ -44,12 +47,15 @@ export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics)
     const sent = answerable(readHead(req.rawHeaders), false);
     sockets.of(socket as Socket)?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), sent));
   });
+  const late = new Late(server.requestTimeout, one => void breakOff(one, parserRefusal(TOO_LATE)));
+  const looking = setInterval(() => late.tend(performance.now()), LOOK_MS).unref();
+  server.on('close', () => clearInterval(looking));
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = sockets.of(socket);
     if (!connection || connection.isEnding) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    // Node counts the time for a head from the first moment on, and knows nothing of one that waits for its turn.
-    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isAheadOfParser) return;
+    // Node counts the time for a head from the first moment on, and knows nothing of what waits for its turn.
+    if (error.code === TOO_LATE && connection.isHeldUp) return late.add(connection);
     const refusal = parserRefusal(error.code, error.reason);
     if (breakOff(connection, refusal, error.rawPacket))
       metrics.request('none', REFUSALS[refusal.refused].status, 0);

@@ -114,8 +114,8 @@ export class Connection implements OpenLine {
     return this.#reading.parsing.headSoFar;
   }
 
-  get isAheadOfParser(): boolean {
-    return this.#reading.isAheadOfParser;
+  get isHeldUp(): boolean {
+    return this.#reading.isHeldUp;
   }
 
   /** It has its last answer, or gets it by `end`. */

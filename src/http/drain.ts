@@ -18,6 +18,8 @@ const HELD_MS = 500;
 const OTHERS_MS = 1_000;
 /** Some may just have read an answer that was under way. */
 const QUIET_TURNS = 5;
+/** What comes over the others meanwhile is read before it is their turn: of 4,000 at once 30 to 60 lost a request (2026-11-19). */
+const ENDED_AT_ONCE = 16;
 /** However long others had the processor meanwhile. */
 const LEAST_TURNS = 20;
 
@@ -50,10 +52,13 @@ export async function drainServer(
     fairness.holds--;
   }
   for (let now = performance.now(); isAnybodyThere(sockets, now) && now < until; now = performance.now()) {
+    let ended = 0;
     for (const connection of sockets.all) {
       // One that was accepted just now may have sent a request that nobody has read.
       const isNew = connection.requests === 0 && now - connection.activeAt < NEW_MS;
-      if (connection.isIdle && !isNew && !connection.isUnread) connection.end();
+      if (!connection.isIdle || isNew || connection.isUnread) continue;
+      connection.end();
+      if (++ended % ENDED_AT_ONCE === 0) await turn();
     }
     await pause(10);
     // Behind the poll phase: what the kernel has received of them was read.

@@ -49,7 +49,7 @@ export class Parsing {
   bodyLeft = 0;
   /** Bytes of empty lines since the last request. */
   #blank = 0;
-  /** Of what is not whole: an empty line may come in two pieces. */
+  /** Of what is not whole. */
   #lastThree = 0;
   #headLines = 0;
   #headBytes = 0;
@@ -115,7 +115,8 @@ export class Parsing {
     this.#lastThree = this.isBetween ? 0 : lastThree(this.#lastThree, piece);
     const left = isNew ? after.bodyLength : this.bodyLeft - piece.length;
     this.bodyLeft = after.isInBody ? left : 0;
-    return endsHead(piece) ? this.headSoFar : undefined;
+    // An empty line may come in two pieces.
+    return this.headSoFar && endsHead(this.headSoFar) ? this.headSoFar : undefined;
   }
 
   /** Nobody is answered by it any more: its memory is free at once, and not when somebody collects it. */

@@ -57,9 +57,11 @@ export class Reading implements Job, Taker {
     return this.intake.held !== undefined || this.intake.filling.mayBeMore;
   }
 
-  /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
-  get isAheadOfParser(): boolean {
-    return this.parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
+  /** Something came in time that the parser has not seen: it waits here or in the kernel, or was answered without parsing. */
+  get isHeldUp(): boolean {
+    return (
+      this.intake.held !== undefined || (this.parsing.isBetween ? this.#hasPassedParser : this.#isBlocked())
+    );
   }
 
   forget(): void {

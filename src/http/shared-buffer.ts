@@ -42,9 +42,12 @@ export class Filling {
   mayBeMore = false;
   #reads = 0;
 
-  came(count: number): void {
+  /** Whether it is what did not fit in before. */
+  came(count: number): boolean {
+    const wasFull = this.mayBeMore;
     this.#reads++;
     this.mayBeMore = count === SHARED.length;
+    return wasFull;
   }
 
   /** It is read again: what is there comes with the next turn of the event loop. */

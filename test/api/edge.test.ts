@@ -180,6 +180,19 @@ test.each([
   }
 });
 
+test.each([1, 2, 3])('a head is no less refused there where its last %i bytes come alone', async last => {
+  const { port } = shared();
+  const one = open(port, '127.0.0.2');
+  one.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  await eventually('the first is answered', () => one.received().includes('HTTP/1.1 200'));
+  const head = 'BAD X\r\n\r\n';
+  one.socket.write(head.slice(0, -last));
+  await pause(20);
+  one.socket.end(head.slice(-last));
+  await eventually('it is closed', () => one.isClosed());
+  expect(parseAnswers(one.received()).map(({ status }) => status)).toEqual([200, 400]);
+});
+
 test('a request to upgrade that has a body is a 400, and ends the connection', async () => {
   const head =
     'POST /v1/usage HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 5\r\n\r\n';

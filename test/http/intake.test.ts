@@ -6,11 +6,16 @@ import { Intake } from '../../src/http/intake.ts';
 import { bytesReceived } from '../../src/http/shared-buffer.ts';
 import { eventually, pause } from '../support/scale.ts';
 
-/** One end of a connection as the port gets it, with what has come over it. */
-async function received(
+type Hold = (one: Intake, piece: Buffer) => void;
+
+const received = async (bytes: string, hold?: Hold): Promise<Intake> =>
+  (await receivedFrom(bytes, hold)).intake;
+
+/** One end of a connection as the port gets it, with what has come over it, and the other end. */
+async function receivedFrom(
   bytes: string,
-  hold = (one: Intake, piece: Buffer) => void one.add(piece),
-): Promise<Intake> {
+  hold: Hold = (one, piece) => void one.add(piece),
+): Promise<{ readonly intake: Intake; readonly client: Socket }> {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -22,7 +27,7 @@ async function received(
       tell: () => {},
       take(piece) {
         hold(intake, piece);
-        resolve(intake);
+        resolve({ intake, client });
       },
       goOn: () => {},
     });
@@ -94,6 +99,23 @@ test('what comes while nothing is held is read without an allocation of its own'
   await received('x', look);
   await received('y', look);
   expect(buffers[0]).toBe(buffers[1]);
+});
+
+test.each([
+  // Three packets of a network: 4,096 bytes are read, and 248.
+  [4_344, false],
+  [248, true],
+])('who sends a body in pieces of %i bytes is read later from the ninth on: %s', async (length, isSlowed) => {
+  let bytes = 0;
+  const { intake, client } = await receivedFrom('x', (one, piece) => {
+    bytes += piece.length;
+    one.more();
+  });
+  for (let nth = 1; nth <= 12 && !intake.isSlowed; nth++) {
+    client.write('x'.repeat(length));
+    await eventually('it has come', () => intake.isSlowed || bytes === 1 + nth * length);
+  }
+  expect(intake.isSlowed).toBe(isSlowed);
 });
 
 test('what is freed in the middle of being received is not the buffer of all', async () => {

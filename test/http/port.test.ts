@@ -164,6 +164,24 @@ test('a body in chunks is read when its operator token was looked up, and where 
   expect([statuses(), state.acts, port.inFlight]).toEqual([[400], 0, 0]);
 });
 
+test('a body that was sent in time and waits for the answers before it is not told that it is late', async () => {
+  const { port, state, socket, statuses } = await startPort();
+  Object.assign(port.server, { headersTimeout: 100, requestTimeout: 100 });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  state.answering = promise;
+  const body = JSON.stringify({ a: 'x'.repeat(1_000) });
+  const length = `Content-Length: ${body.length}`;
+  const list = [`POST ${BODY} HTTP/1.1`, 'Host: x', 'Content-Type: application/json', length, '', body];
+  socket.write(list.join('\r\n').repeat(3));
+  await eventually('it is read', () => port.inFlight > 0);
+  // Node looks once a second.
+  await pause(2_500);
+  expect(statuses()).toEqual([]);
+  resolve();
+  await eventually('all are answered', () => statuses().length === 3);
+  expect(statuses()).toEqual([200, 200, 200]);
+});
+
 test('a call that is refused while the port ends is told that its connection does', async () => {
   const { port, state, socket, statuses, received } = await startPort();
   socket.write(call());

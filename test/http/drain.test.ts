@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, test } from 'vitest';
+import { drainServer } from '../../src/http/drain.ts';
+import type { Fairness } from '../../src/http/fairness.ts';
+import type { Sockets } from '../../src/http/sockets.ts';
+
+test('whoever sends a request while others are ended is answered: not all go between two looks at what has come', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  let [ended, lost] = [0, 0];
+  const all = Array.from({ length: 200 }, () => {
+    const one = {
+      ...{ requests: 1, activeAt: 0, isIdle: true, isUnread: false, isGone: false },
+      hasLeft: () => one.isGone,
+      end() {
+        one.isGone = true;
+        one.isIdle = false;
+        if (ended++ === 0) setImmediate(sendAll);
+      },
+    };
+    return one;
+  });
+  /** What the kernel has by the time of the next turn. */
+  function sendAll() {
+    for (const one of all)
+      if (one.isGone) lost++;
+      else one.isIdle = false;
+    setTimeout(() => {
+      for (const one of all) one.isGone = true;
+    }, 50);
+  }
+  const sockets = { all, count: 0, accepted: 0 } as unknown as Sockets;
+  await drainServer(server, sockets, { waiting: 0, holds: 0 } as Fairness);
+  expect(all.every(({ isGone }) => isGone)).toBe(true);
+  expect(lost).toBeGreaterThan(0);
+  expect(lost).toBeLessThan(40);
+});
