@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { REFUSALS, type Refusal, refuse } from '../core/refusal.ts';
 import { joined, MOST_HEAD } from './bytes.ts';
+import type { Connection } from './connection.ts';
 import { type Head, readHead } from './head.ts';
 import { Late } from './late.ts';
 import type { OpenLine } from './line.ts';
@@ -47,7 +48,10 @@ export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics)
     const sent = answerable(readHead(req.rawHeaders), false);
     sockets.of(socket as Socket)?.end(rawRefusal(refuse('bad_request', 'CONNECT is not supported'), sent));
   });
-  const late = new Late(server.requestTimeout, one => void breakOff(one, parserRefusal(TOO_LATE)));
+  const late = new Late<Connection>(
+    server.requestTimeout,
+    one => void breakOff(one, parserRefusal(TOO_LATE)),
+  );
   const looking = setInterval(() => late.tend(performance.now()), LOOK_MS).unref();
   server.on('close', () => clearInterval(looking));
   server.on('clientError', (error: ParserError, socket: Socket) => {
@@ -55,7 +59,7 @@ export function answerBroken(server: Server, sockets: Sockets, metrics: Metrics)
     if (!connection || connection.isEnding) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     // Node counts the time for a head from the first moment on, and knows nothing of what waits for its turn.
-    if (error.code === TOO_LATE && connection.isHeldUp) return late.add(connection);
+    if (error.code === TOO_LATE && (connection.isAheadOfParser || late.adds(connection))) return;
     const refusal = parserRefusal(error.code, error.reason);
     if (breakOff(connection, refusal, error.rawPacket))
       metrics.request('none', REFUSALS[refusal.refused].status, 0);

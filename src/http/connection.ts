@@ -40,7 +40,7 @@ export class Connection implements OpenLine {
   party: string | undefined;
   readonly #moved: (one: Connection) => void;
   readonly #farewell: Farewell;
-  readonly #reading: Reading;
+  readonly reading: Reading;
   readonly #unread: Unread;
   readonly #fairness: Fairness;
   hasEnded = false;
@@ -66,12 +66,12 @@ export class Connection implements OpenLine {
     this.#farewell = new Farewell(socket, parts.lingering, parts.isProxy ? undefined : this.#unread);
     // Node listens for errors only as long as the connection is its own: not after CONNECT, not after a refusal.
     socket.on('error', ignore);
-    this.#reading = new Reading(this, parts);
+    this.reading = new Reading(this, parts);
   }
 
   /** No request is on its way over it. */
   get isIdle(): boolean {
-    const isQuiet = this.open === 0 && this.#reading.isQuiet;
+    const isQuiet = this.open === 0 && this.reading.isQuiet;
     return isQuiet && this.isWritten && this.socket.writableLength === 0 && !this.hasEnded;
   }
 
@@ -86,7 +86,7 @@ export class Connection implements OpenLine {
 
   /** A request may have come over it that nobody has read. */
   get isUnread(): boolean {
-    return this.#reading.intake.isSlowed;
+    return this.reading.intake.isSlowed;
   }
 
   get isWritten(): boolean {
@@ -95,7 +95,7 @@ export class Connection implements OpenLine {
   }
 
   get inHeadSince(): number | undefined {
-    return this.#reading.parsing.inHeadSince;
+    return this.reading.parsing.inHeadSince;
   }
 
   knownAs(party: string | undefined): void {
@@ -107,15 +107,15 @@ export class Connection implements OpenLine {
   get isStranger(): boolean {
     if (this.party !== undefined) return false;
     // More than a head that begins with GET is many: nobody does that with its first requests. Looking closer takes 30 µs.
-    return this.#reading.intake.held?.[0] === FIRST_OF_GET || this.#reading.caller().kind !== 'key';
+    return this.reading.intake.held?.[0] === FIRST_OF_GET || this.reading.caller().kind !== 'key';
   }
 
   get headSoFar(): Buffer | undefined {
-    return this.#reading.parsing.headSoFar;
+    return this.reading.parsing.headSoFar;
   }
 
-  get isHeldUp(): boolean {
-    return this.#reading.isHeldUp;
+  get isAheadOfParser(): boolean {
+    return this.reading.isAheadOfParser;
   }
 
   /** It has its last answer, or gets it by `end`. */
@@ -126,7 +126,7 @@ export class Connection implements OpenLine {
   /** Looked after once a second: Node's own timers would be set anew for every request. */
   tend(now: number): void {
     if (!this.#farewell.tend(now)) return;
-    this.#reading.tend();
+    this.reading.tend();
     if (this.isIdle && now - this.activeAt > this.idleSeconds * 1_000) {
       this.#farewell.isIdle = true;
       this.end();
@@ -143,18 +143,18 @@ export class Connection implements OpenLine {
   end(words?: string): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.#reading.forget();
+    this.reading.forget();
     if (this.isWritten) this.#finish(words);
     else this.last!.res.once('close', () => this.#finish(words));
   }
 
   #finish(words: string | undefined): void {
-    if (this.#farewell.say(words)) this.#reading.intake.drain();
+    if (this.#farewell.say(words)) this.reading.intake.drain();
   }
 
   /** It has to go: what waits on it is free at once, where no call has a part of it. */
   release(): void {
-    if (this.open === 0 && !this.#reading.isWorking) this.#reading.intake.free();
+    if (this.open === 0 && !this.reading.isWorking) this.reading.intake.free();
   }
 
   /** Makes room: nothing is on its way over it, so nothing is lost, and its descriptor is free at once. */
@@ -191,14 +191,14 @@ export class Connection implements OpenLine {
   }
 
   get isShedding(): boolean {
-    return this.#reading.isShedding;
+    return this.reading.isShedding;
   }
 
   begin(call: Call, price: number): void {
     this.requests++;
     this.open++;
     this.last = call;
-    this.#reading.begun(price);
+    this.reading.begun(price);
   }
 
   received(): void {
@@ -206,15 +206,15 @@ export class Connection implements OpenLine {
   }
 
   takeBody(call: Call): void {
-    if (this.last === call) this.#reading.takeBody();
+    if (this.last === call) this.reading.takeBody();
   }
 
   answered(now: number): void {
     this.open--;
     this.activeAt = now;
     this.#forgetLast();
-    this.#isAhead = this.#reading.isAhead;
-    this.#reading.answered();
+    this.#isAhead = this.reading.isAhead;
+    this.reading.answered();
   }
 
   /** What was answered is not kept, but the last of all: it tells that it was. */
@@ -245,6 +245,6 @@ export class Connection implements OpenLine {
   /** It is gone: whatever it held is, too. */
   closed(): void {
     this.#unread.closed();
-    this.#reading.forget();
+    this.reading.forget();
   }
 }

@@ -87,7 +87,7 @@ export class Eviction {
     if (this.leaving.size >= this.#mostTold) this.#end(this.#nextToLeave());
     this.leaving.set(one, now);
     // What it is about to ask for, or waits for its turn with, is answered, and that says that it was the last.
-    if (one.isIdle || (one.open === 0 && one.isHeldUp)) one.retire();
+    if (one.isIdle || (one.open === 0 && one.isAheadOfParser)) one.retire();
     else this.#tell(one);
   }
 

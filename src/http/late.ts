@@ -1,32 +1,54 @@
-/** Requests whose time was over while their rest waited here: Node looks at each only once, and from then on we do. */
+/** Bodies whose time was over while they waited here: Node looks at each request only once, and from then on we do. */
 
-import type { Connection } from './connection.ts';
+import type { Reading } from './reading.ts';
 
-export class Late {
-  readonly #all = new Map<Connection, { readonly nth: number; by: number }>();
+/** What is looked at of a connection. */
+export interface Sender {
+  readonly isGone: boolean;
+  readonly requests: number;
+  readonly reading: Pick<Reading, 'isBlocked'> & {
+    readonly parsing: Pick<Reading['parsing'], 'isBetween' | 'isInHead'>;
+    readonly intake: Pick<Reading['intake'], 'held'>;
+  };
+}
+
+/** With less than this somebody who sends byte by byte (slow loris) would have as long as bytes of his wait. */
+const MUCH = 4 * 1024;
+
+export class Late<T extends Sender> {
+  readonly #all = new Map<T, { readonly nth: number; by: number }>();
   readonly #timeMs: number;
-  readonly #end: (one: Connection) => void;
+  readonly #end: (one: T) => void;
 
   /** So long each has once it does not wait any more. */
-  constructor(timeMs: number, end: (one: Connection) => void) {
+  constructor(timeMs: number, end: (one: T) => void) {
     this.#timeMs = timeMs;
     this.#end = end;
   }
 
-  add(one: Connection): void {
-    const nth = one.requests + Number(one.inHeadSince !== undefined);
-    this.#all.set(one, { nth, by: performance.now() + this.#timeMs });
+  /** False where it is the sender who is late. */
+  adds(one: T): boolean {
+    if (!waitsForUs(one, 1)) return false;
+    this.#all.set(one, { nth: one.requests, by: performance.now() + this.#timeMs });
+    return true;
   }
 
   tend(now: number): void {
     for (const [one, request] of this.#all) {
-      const isWhole = one.inHeadSince === undefined && one.last?.req.complete !== false;
-      if (one.isGone || isWhole || one.requests > request.nth) this.#all.delete(one);
-      else if (one.isHeldUp) request.by = now + this.#timeMs;
+      if (one.isGone || !isInBody(one) || one.requests > request.nth) this.#all.delete(one);
+      else if (waitsForUs(one, MUCH)) request.by = now + this.#timeMs;
       else if (now > request.by) {
         this.#all.delete(one);
         this.#end(one);
       }
     }
   }
+}
+
+const isInBody = ({ reading: { parsing } }: Sender) => !parsing.isBetween && !parsing.isInHead;
+
+/** For its turn, or for answers before it: it has so much here, or is not taken from the kernel. */
+function waitsForUs(one: Sender, least: number): boolean {
+  const { reading } = one;
+  return isInBody(one) && (reading.isBlocked() || (reading.intake.held?.length ?? 0) >= least);
 }

@@ -57,11 +57,9 @@ export class Reading implements Job, Taker {
     return this.intake.held !== undefined || this.intake.filling.mayBeMore;
   }
 
-  /** Something came in time that the parser has not seen: it waits here or in the kernel, or was answered without parsing. */
-  get isHeldUp(): boolean {
-    return (
-      this.intake.held !== undefined || (this.parsing.isBetween ? this.#hasPassedParser : this.#isBlocked())
-    );
+  /** Something came in time that the parser has not seen: it waits here, or was answered without parsing. */
+  get isAheadOfParser(): boolean {
+    return this.parsing.isBetween && (this.intake.held !== undefined || this.#hasPassedParser);
   }
 
   forget(): void {
@@ -107,7 +105,7 @@ export class Reading implements Job, Taker {
     this.isWorking = true;
     this.#price = 0;
     const intake = this.intake;
-    while (intake.held !== undefined && !this.#isBlocked()) {
+    while (intake.held !== undefined && !this.isBlocked()) {
       this.#feedOne(intake.held);
       if (this.parsing.isInChunks || (intake.held !== undefined && performance.now() >= until)) break;
     }
@@ -196,7 +194,7 @@ export class Reading implements Job, Taker {
   }
 
   /** Answers wait to be made, or to be taken by the peer. */
-  #isBlocked(): boolean {
+  isBlocked(): boolean {
     const { last, open } = this.#line;
     if (this.#isInLane || open >= MOST_AHEAD) return true;
     // In chunks of a byte it took 550 bytes for each while its call waited for DNS, and these stayed (2026-11-19).
@@ -215,7 +213,7 @@ export class Reading implements Job, Taker {
     } else if (intake.held === undefined) {
       // That the peer has sent all is told to Node when nothing is on its way: it would close under an answer of the lane.
       if (!this.#isInLane) intake.more();
-    } else if (this.#isBlocked()) {
+    } else if (this.isBlocked()) {
       intake.pause();
       this.#awaitPeer();
       intake.account();

@@ -192,7 +192,7 @@ function world(given: readonly Given[], isForOperators = false) {
         ...{
           isIdle: state === 'idle' || state === 'calling',
           isBusy: state === 'busy',
-          isHeldUp: state === 'waiting',
+          isAheadOfParser: state === 'waiting',
           open: state === 'busy' || state === 'sending' ? 1 : 0,
           isWritten: true,
           inHeadSince: undefined,

@@ -1,52 +1,61 @@
 import { expect, test } from 'vitest';
-import type { Connection } from '../../src/http/connection.ts';
 import { Late } from '../../src/http/late.ts';
 
-/** One whose second request has begun. */
+/** One in the body of its second request, all of which waits. */
 function world() {
-  const one = {
-    requests: 2,
-    isHeldUp: true,
-    isGone: false,
-    inHeadSince: undefined as number | undefined,
-    last: { req: { complete: false } },
+  const reading = {
+    parsing: { isBetween: false, isInHead: false },
+    intake: { held: Buffer.alloc(4_096) as Buffer | undefined },
+    waits: false,
+    isBlocked: () => reading.waits,
   };
+  const one = { requests: 2, isGone: false, reading };
   const ended: unknown[] = [];
-  const late = new Late(10_000, line => void ended.push(line));
+  const late = new Late<typeof one>(10_000, line => void ended.push(line));
   const now = performance.now();
-  late.add(one as unknown as Connection);
   const after = (seconds: number) => {
     late.tend(now + seconds * 1_000);
     return ended.length;
   };
-  return { one, after };
+  return { one, reading, late, after };
 }
 
 test('who waits for us has as long as it takes, and then as long as anybody', () => {
-  const { one, after } = world();
+  const { one, reading, late, after } = world();
+  expect(late.adds(one)).toBe(true);
   expect([after(60), after(600)]).toEqual([0, 0]);
-  one.isHeldUp = false;
-  expect([after(609), after(611), after(700)]).toEqual([0, 1, 1]);
+  reading.intake.held = undefined;
+  reading.waits = true;
+  expect(after(900)).toBe(0);
+  reading.waits = false;
+  expect([after(909), after(911), after(990)]).toEqual([0, 1, 1]);
 });
 
-test.each<[string, (one: ReturnType<typeof world>['one']) => void]>([
-  ['is there', one => Object.assign(one.last.req, { complete: true })],
-  ['was there, and the next is on its way', one => Object.assign(one, { requests: 3 })],
-  ['will never be there', one => Object.assign(one, { isGone: true })],
-])('nobody is looked at whose request %s', (_, become) => {
-  const { one, after } = world();
-  one.isHeldUp = false;
-  become(one);
-  after(1);
-  one.last = { req: { complete: false } };
-  expect(after(700)).toBe(0);
+test('who sends byte by byte has no more time for each that waits', () => {
+  const { one, reading, late, after } = world();
+  reading.intake.held = Buffer.from('x');
+  expect(late.adds(one)).toBe(true);
+  expect([after(5), after(9), after(11)]).toEqual([0, 0, 1]);
 });
 
-test('of a head that is not whole yet the body is looked at too', () => {
-  const { one, after } = world();
-  const head = world();
-  Object.assign(head.one, { inHeadSince: 1, isHeldUp: false });
-  expect([head.after(9), head.after(11)]).toEqual([0, 1]);
-  one.isHeldUp = false;
-  expect(after(11)).toBe(1);
+test.each<[string, (one: ReturnType<typeof world>) => void]>([
+  ['whose body is on its way', ({ reading }) => Object.assign(reading.intake, { held: undefined })],
+  ['whose head is not there', ({ reading }) => Object.assign(reading.parsing, { isInHead: true })],
+  ['of whose request nothing has come', ({ reading }) => Object.assign(reading.parsing, { isBetween: true })],
+])('nobody is spared %s', (_, become) => {
+  const it = world();
+  become(it);
+  expect(it.late.adds(it.one)).toBe(false);
+});
+
+test.each<[string, (one: ReturnType<typeof world>) => void]>([
+  ['is there', ({ reading }) => Object.assign(reading.parsing, { isBetween: true })],
+  ['was there, and the next is on its way', ({ one }) => Object.assign(one, { requests: 3 })],
+  ['will never be there', ({ one }) => Object.assign(one, { isGone: true })],
+])('nobody is looked at any more whose request %s', (_, become) => {
+  const it = world();
+  it.late.adds(it.one);
+  it.reading.intake.held = undefined;
+  become(it);
+  expect(it.after(700)).toBe(0);
 });

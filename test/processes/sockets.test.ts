@@ -25,13 +25,28 @@ function guest(port: number): Guest {
   return one;
 }
 
+/**
+ * Half as many at a time as wait in the system's queue: behind a full one a client takes itself for connected, and is known
+ * to nobody. The last of each is answered, so that all before it were taken.
+ */
+async function guests(port: number, count: number): Promise<Guest[]> {
+  const all: Guest[] = [];
+  while (all.length < count) {
+    for (let more = Math.min(512, count - all.length); more > 0; more--) all.push(guest(port));
+    const last = guest(port);
+    last.socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await eventually('they are taken', () => last.closed);
+  }
+  return all;
+}
+
 test(`${IDLE} idle and ${SLOW} slow connections are closed with a JSON 408 while others are served`, async () => {
   const server = await startServer();
   const secret = server.firstKey!;
   await server.get('/v1/public/domain/gmail.com', secret);
   const before = megabytes(server.pid);
-  const idle = Array.from({ length: IDLE }, () => guest(server.port));
-  const slow = Array.from({ length: SLOW }, () => guest(server.port));
+  const idle = await guests(server.port, IDLE);
+  const slow = await guests(server.port, SLOW);
   for (const one of slow) one.socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nX-Slow: ');
   const dripping = setInterval(() => {
     for (const one of slow) if (!one.closed) one.socket.write('a');
