@@ -4,13 +4,12 @@ import { blamedAt, firstIn, hasHalf } from './blamed.ts';
 import type { Catalog } from './catalog.ts';
 import { lookedAt } from './deciding.ts';
 import { type Domain, ownDomain, registrableDomain } from './domain.ts';
-import { BESIDE, type Guest, LEARNING, ownAt, type SeenListed } from './guest.ts';
+import { type Guest, LEARNING, ownAt, type SeenListed, seenAgain } from './guest.ts';
 import { groupOf, isLearnable, namesOf } from './learnable.ts';
 import { Looks, OLD_MS } from './looks.ts';
 import type { Exchange } from './mail.ts';
 import { isMailService } from './provider.ts';
 import { isMailHostOf } from './provider-names.ts';
-import { seenAgain } from './seen-again.ts';
 import type { AddressBook } from './whereabouts.ts';
 
 /** A domain that was seen, and the guest that it is wherever its mail is received. */
@@ -167,7 +166,7 @@ export class GuestBook {
           const isOne = (host: string) => isOfGroup(host, one.host) || isWithin(known(host), addresses);
           const isAlone = all.every(({ host }) => isOne(host));
           if (isAlone) left.delete(one);
-          this.#addAt(one.host, blamedAt(addresses), visitor, isAlone);
+          this.#addAt(one.host, blamedAt(addresses), visitor, isAlone ? Infinity : 1);
         }
       };
       this.#addresses.want(exchange.host, row, take, 'anew');
@@ -175,14 +174,14 @@ export class GuestBook {
   }
 
   /** Where it is, since somebody knows that: names of hosts that are not cost nothing, and would fill any store. */
-  #addAt(host: string, found: readonly string[], { domain, guest }: Visitor, isAlone = true): void {
-    const names = namesOf(host, domain).slice(0, isAlone ? undefined : 1);
-    const beside = isAlone ? null : BESIDE;
+  #addAt(host: string, found: readonly string[], visitor: Visitor, most = Infinity): void {
+    const { guest } = visitor;
+    const names = namesOf(host, visitor.domain).slice(0, most);
     const via = names.length === 0 ? '' : (registrableDomain(host) ?? host);
-    for (const name of names) this.#add({ ...guest, host: name, via: beside });
+    for (const name of names) this.#add({ ...guest, host: name });
     for (const address of found.slice(0, LEARNING.mostAddresses)) {
-      this.#add({ ...guest, host: address, via: `${beside ?? ''}${via}` });
-      if (names.length === 0) this.#add({ ...guest, host: ownAt(address), via: beside });
+      this.#add({ ...guest, host: address, via });
+      if (names.length === 0) this.#add({ ...guest, host: ownAt(address) });
     }
   }
 

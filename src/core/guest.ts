@@ -99,12 +99,6 @@ export const UPDATE_LAG_DAYS = 7;
 /** Keys are counted by a mark each, of so many: enough to tell a few apart, too few to tell who asked. */
 export const MARKS = 16;
 
-/**
- * A sign that no domain has. Such a one may have its mail elsewhere all the time: where the first server puts senders off (4xx,
- * as Postfix does with domains that are not its own), they go on to the next (2026-11-19).
- */
-export const BESIDE = '+';
-
 /** A domain whose mail a host receives. */
 export interface Guest {
   /**
@@ -138,8 +132,8 @@ export interface Guest {
   /** It was. The store finds that. */
   readonly earned: boolean | null;
   /**
-   * At an address: the registrable domain of the host by which it came there; empty where that is its own. With `BESIDE`
-   * before it, also where it is no address, of a listed one that has hosts of somebody else too. Stays as it was first.
+   * At an address: the registrable domain of the host by which it came there; empty where that is its own. Stays as it was
+   * first.
    */
   readonly via: string | null;
   /**
@@ -183,7 +177,7 @@ export interface GuestGroup {
   readonly lastDay: string;
   /** Up to `STAYING_DAYS` of listed ones, and `ESTABLISHED_DAYS` of others. */
   readonly days: number;
-  /** Empty too where nobody knows. */
+  /** Empty too where nobody knows, and for hosts that are no addresses. */
   readonly via: string;
   readonly count: number;
   /**
@@ -218,6 +212,25 @@ export interface JudgedHost extends HostRecord {
 /** How hosts that receive for their own domain only are called, which say nothing by their names. */
 export const ownAt = (address: string) => `own@${address}`;
 export const isOwnHosts = (name: string) => name.startsWith(ownAt(''));
+
+/** One guest that was seen twice. As the stores do it with what they have. */
+export function seenAgain(before: Guest, guest: Guest): Guest {
+  return {
+    ...guest,
+    day: before.day > guest.day ? before.day : guest.day,
+    sinceDay: before.sinceDay! < guest.sinceDay! ? before.sinceDay : guest.sinceDay,
+    swept: before.swept === 0 && guest.swept === 1 ? 1 : before.swept,
+    keys: guest.keys === null ? null : guest.keys | (before.keys ?? 0),
+    via: before.via ?? guest.via,
+    registered: cameBy(before.registered, guest.registered),
+  };
+}
+
+/** Names below a domain give way to the domain itself. */
+function cameBy(before: string | null, now: string | null): string | null {
+  if (before?.startsWith('*.')) return now;
+  return now?.startsWith('*.') ? before : (before ?? now);
+}
 
 /** Enough to speak against others. */
 export function isByTwoFamilies(families: ReadonlySet<Family>): boolean {

@@ -1,6 +1,6 @@
 /** Who is established at a mail host, and is not flagged by it though it was learned. */
 
-import { BESIDE, type GuestGroup, type JudgedHost, MONTH_DAYS } from './guest.ts';
+import { type GuestGroup, type JudgedHost, MONTH_DAYS } from './guest.ts';
 import { daysBefore } from './quota.ts';
 import type { Steps } from './steps.ts';
 import { byFirstDay, isEstablished, sumOf } from './weights.ts';
@@ -72,11 +72,9 @@ function alikeIn(residents: readonly GuestGroup[], surest: readonly GuestGroup[]
  * Of listed guests those that two families have named for a month. What callers asked for before lists named it counts like
  * all others: one key that had shown three domains of its own had all flagged who were looked up later, for good
  * (2026-11-18). What one family names is as unlisted as before: one list must not take away who speaks for a host either.
- * Nor those that have servers of somebody else too: domains in use, whose mail came by a server behind the hoster's, had
- * customers flagged that were looked up for ten weeks (2026-11-19).
  */
 function surestIn(groups: readonly GuestGroup[]): GuestGroup[] {
   return groups
     .map(group => (group.corroborated ? { ...group, earned: false } : { ...group, listed: false }))
-    .filter(({ listed, lately, via }) => !listed || !(lately || via.startsWith(BESIDE)));
+    .filter(group => !group.listed || !group.lately);
 }

@@ -3,7 +3,6 @@
 import { isIP } from 'node:net';
 import { COLLUDING, LATE_TO_ONE, ListedGuests, ONE_PARTY_DAYS } from './colluding.ts';
 import {
-  BESIDE,
   ESTABLISHED_DAYS,
   type GuestGroup,
   isOwnHosts,
@@ -141,16 +140,14 @@ function asOneOfEach(groups: readonly GuestGroup[], today: string): readonly Gue
   const one = residents[0];
   if (one === undefined) return groups;
   // The first that came by a host of another domain than the first of all: looking through all took 120 ms (2026-11-18).
-  const other = residents.find(({ via }) => domainOf(via) !== domainOf(one.via));
-  const byVia = Map.groupBy(groups, ({ listed, via }) => (listed ? domainOf(via) : ''));
+  const other = residents.find(({ via }) => via !== one.via);
+  const byVia = Map.groupBy(groups, ({ listed, via }) => (listed ? via : ''));
   return [...byVia].flatMap(([via, some]) => {
-    const before = domainOf(one.via) === via ? other : one;
+    const before = one.via === via ? other : one;
     const isTogether = via !== '' && before !== undefined && before.sinceDay < earliest(some);
     return isTogether ? [{ ...some.reduce(asOne), count: 1 }] : some;
   });
 }
-
-const domainOf = (via: string) => via.replace(BESIDE, '');
 
 function asOne(one: GuestGroup, other: GuestGroup): GuestGroup {
   return {

@@ -1,6 +1,6 @@
 /** Parts of statements about guests that both stores make alike. */
 
-import { BESIDE, ESTABLISHED_DAYS, type Guest, LEARNING, STAYING_DAYS, WEEK_DAYS } from '../core/guest.ts';
+import { ESTABLISHED_DAYS, type Guest, LEARNING, STAYING_DAYS, WEEK_DAYS } from '../core/guest.ts';
 import { GUEST } from './columns.ts';
 import { columnName } from './table.ts';
 
@@ -29,9 +29,6 @@ type DaysAfter = (day: string, days: number) => string;
 const IS_ANOTHERS = `(excluded.entry IS NOT NULL AND coalesce(guest.registered <> excluded.registered, false))`;
 const isHeld = (after: DaysAfter) =>
   `${IS_ANOTHERS} AND coalesce(guest.elsewhere_day, '') < guest.day AND ${after('guest.day', HELD_DAYS)} > excluded.day`;
-
-/** It was there alone: core/seen-again.ts. */
-const IS_BESIDE_NOW = `excluded.via LIKE '${BESIDE}%' AND guest.via NOT LIKE '${BESIDE}%'`;
 
 /** It is there by its own name, and not by names below it alone. */
 const IS_ITSELF = `coalesce(guest.registered, '*.') LIKE '*.%' AND coalesce(excluded.registered, '*.') LIKE '*.%'
@@ -93,9 +90,8 @@ const again = (after: DaysAfter): Returning => ({
         ELSE coalesce(guest.swept = 2 AND guest.since_day <= excluded.earned_by, false) END END`,
   },
   via: {
-    becomes: `CASE WHEN ${IS_BESIDE_NOW} AND NOT ${IS_ANOTHERS} THEN '${BESIDE}' || guest.via
-      ELSE coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.via END, excluded.via) END`,
-    isNew: `(guest.via IS NULL AND excluded.via IS NOT NULL) OR (${IS_BESIDE_NOW})`,
+    becomes: `coalesce(CASE WHEN NOT ${IS_ANOTHERS} THEN guest.via END, excluded.via)`,
+    isNew: 'guest.via IS NULL AND excluded.via IS NOT NULL',
   },
   elsewhereDay: { becomes: 'guest.elsewhere_day' },
   beforeListed: {

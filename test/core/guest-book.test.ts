@@ -98,21 +98,6 @@ describe('a guest', () => {
     expect(brought('mx.burner.com')).toEqual(['5.61.1.1 ', 'own@5.61.1.1 null']);
   });
 
-  it('is written as one that has hosts of somebody else too, where it does', () => {
-    const { book } = opened({
-      'mx1.box.net': ['5.61.1.1'],
-      'mx.burner.com': ['5.61.1.1'],
-      'mx.else.net': ['5.99.0.1'],
-    });
-    const brought = (...hosts: string[]) => {
-      const behind = hosts.map((host, at) => ({ host, preference: 10 * (at + 1) }));
-      book.enter(visitor('burner.com'), behind, catalog);
-      return book.turn()!.guests.map(({ host: at, via }) => `${at} ${via}`);
-    };
-    expect(brought('mx1.box.net', 'mx.else.net')).toEqual(['mx1.box.net +', '5.61.1.1 +box.net']);
-    expect(brought('mx.burner.com', 'mx.else.net')).toEqual(['5.61.1.1 +', 'own@5.61.1.1 +']);
-  });
-
   it.each<[string, [host: string, preference: number][], string[] | undefined]>([
     ['at its host', [['mx.box.net', 10]], NAMES],
     ['at an address of its own', [['mx.burner.com', 10]], ['5.61.1.1', 'own@5.61.1.1']],

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Guest, type GuestGroup, hashOf, isByTwoFamilies, markOf } from '../../src/core/guest.ts';
+import {
+  type Guest,
+  type GuestGroup,
+  hashOf,
+  isByTwoFamilies,
+  markOf,
+  seenAgain,
+} from '../../src/core/guest.ts';
 import { HashedNames, isIn } from '../../src/core/hashed.ts';
-import { seenAgain } from '../../src/core/seen-again.ts';
 import { sumOf } from '../../src/core/weights.ts';
 import { groupOfGuests, guestOf } from '../support/guests.ts';
 
@@ -239,14 +245,6 @@ describe('a guest that was seen twice before it was written', () => {
     ['fresh lists did not name it, then a sweep saw it', { swept: 2 }, { swept: 1 }, { swept: 2 }],
     ['only then did fresh lists not name it', { swept: 0 }, { swept: 2 }, { swept: 0 }],
     ["another's host brought it there", { via: 'box.net' }, { via: 'later.net' }, { via: 'box.net' }],
-    [
-      "somebody else's hosts stand behind it now",
-      { via: 'box.net' },
-      { via: '+box.net' },
-      { via: '+box.net' },
-    ],
-    ['they did before', { via: '+box.net' }, { via: 'box.net' }, { via: '+box.net' }],
-    ['they do where it is no address', { via: null }, { via: '+' }, { via: '+' }],
     ['two keys asked for it', { keys: 0b0101 }, { keys: 0b0011 }, { keys: 0b0111 }],
     ['a key asked for it that was unlisted before', { keys: null }, { keys: 0b0011 }, { keys: 0b0011 }],
     ['it is unlisted: nobody learns who asked', { keys: 0b0101 }, { keys: null }, { keys: null }],

@@ -161,7 +161,6 @@ describe('of a host that was learned nobody is flagged', () => {
     ['but with as many there as are enough', '', [customer, early(20)]],
     ['with any number for whom only one key speaks', 'firm.com', [customer, early(20, { keys: 1 })]],
     ['nor for whom only sweeps do', 'firm.com', [customer, early(20, { keys: 0, swept: 1 })]],
-    ["nor that have somebody else's hosts too", 'firm.com', [customer, early(20, { via: '+' })]],
     ['nor that one family has', 'firm.com', [customer, early(20, { corroborated: false })]],
     [
       'each by when it came',

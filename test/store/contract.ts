@@ -1153,13 +1153,6 @@ export function storeContract(makePlace: MakePlace, servers: Servers): void {
       await learn(guests(1, { via: 'box.net' }));
       await learn(guests(1, { via: 'later.net', day: '2026-11-16' }), [], '2026-11-16');
       expect(await vias()).toEqual(['box.net']);
-      // From the day on on which it has somebody else's hosts too, and after it.
-      for (const [via, day] of [
-        ['+box.net', '2026-11-17'],
-        ['box.net', '2026-11-18'],
-      ] as const)
-        await learn(guests(1, { via, day }), [], day);
-      expect(await vias()).toEqual(['+box.net']);
     });
 
     test('guests keep what counts from their first sighting on, and are told in groups that weigh the same', async () => {
