@@ -7,13 +7,13 @@ export interface Sender {
   readonly isGone: boolean;
   readonly requests: number;
   readonly reading: Pick<Reading, 'isBlocked'> & {
-    readonly parsing: Pick<Reading['parsing'], 'isBetween' | 'isInHead'>;
+    readonly parsing: Pick<Reading['parsing'], 'isBetween' | 'isInHead' | 'bodyLeft'>;
     readonly intake: Pick<Reading['intake'], 'held'>;
   };
 }
 
-/** With less than this somebody who sends byte by byte (slow loris) would have as long as bytes of his wait. */
-const MUCH = 4 * 1024;
+/** Of more of a body nothing is read before its turn. With less here, and more to come, somebody sends slowly (slow loris). */
+const MUCH = 64 * 1024;
 
 export class Late<T extends Sender> {
   readonly #all = new Map<T, { readonly nth: number; by: number }>();
@@ -36,7 +36,7 @@ export class Late<T extends Sender> {
   tend(now: number): void {
     for (const [one, request] of this.#all) {
       if (one.isGone || !isInBody(one) || one.requests > request.nth) this.#all.delete(one);
-      else if (waitsForUs(one, MUCH)) request.by = now + this.#timeMs;
+      else if (waitsForUs(one, Math.min(MUCH, one.reading.parsing.bodyLeft))) request.by = now + this.#timeMs;
       else if (now > request.by) {
         this.#all.delete(one);
         this.#end(one);

@@ -4,8 +4,8 @@ import { Late } from '../../src/http/late.ts';
 /** One in the body of its second request, all of which waits. */
 function world() {
   const reading = {
-    parsing: { isBetween: false, isInHead: false },
-    intake: { held: Buffer.alloc(4_096) as Buffer | undefined },
+    parsing: { isBetween: false, isInHead: false, bodyLeft: 5_000 },
+    intake: { held: Buffer.alloc(5_000) as Buffer | undefined },
     waits: false,
     isBlocked: () => reading.waits,
   };
@@ -31,9 +31,15 @@ test('who waits for us has as long as it takes, and then as long as anybody', ()
   expect([after(909), after(911), after(990)]).toEqual([0, 1, 1]);
 });
 
-test('who sends byte by byte has no more time for each that waits', () => {
+test.each([
+  ['byte by byte', 1, 5_000],
+  ['all but a byte', 4_999, 5_000],
+  ['4 KB now and then', 4_096, 300_000],
+  ['chunks', 4_096, Number.POSITIVE_INFINITY],
+])('who sends %s has no more time for what waits', (_, held, bodyLeft) => {
   const { one, reading, late, after } = world();
-  reading.intake.held = Buffer.from('x');
+  reading.intake.held = Buffer.alloc(held);
+  reading.parsing.bodyLeft = bodyLeft;
   expect(late.adds(one)).toBe(true);
   expect([after(5), after(9), after(11)]).toEqual([0, 0, 1]);
 });
