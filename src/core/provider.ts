@@ -123,8 +123,8 @@ function name(exchanges: readonly Matched[], haveOthers: boolean): Receiver {
 
 /**
  * A name below a platform that does not exist costs nothing, and senders go on to the next exchange (RFC 5321 5.1). Nobody
- * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives; nor
- * is a webmail one of a free provider, which has no hosts of its own behind.
+ * waits for the addresses of exchanges, so a platform is no sign of a company where somebody else may be who receives, nor a
+ * webmail of a free provider. Companies have hosts of their own behind a platform, and whoever has webmail only has none.
  */
 function behindPlatform(
   { provider }: Matched,

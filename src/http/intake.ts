@@ -6,7 +6,7 @@
 import { Socket } from 'node:net';
 import { hasHead, joined } from './bytes.ts';
 import { grown } from './growing.ts';
-import { bytesReceived, Filling, OwnBuffer, readShared } from './shared-buffer.ts';
+import { bytesReceived, Filling, OwnBuffer, PIECE_BYTES, readShared } from './shared-buffer.ts';
 
 /**
  * A request in more pieces than this is read when it is tended from then on: thousands of peers that sent byte by byte
@@ -149,7 +149,7 @@ export class Intake {
       return true;
     }
     if (this.held.length > MOST_HELD) return false;
-    this.held = (this.isTaken ? grown : joined)(this.held, bytes);
+    this.held = this.isTaken ? grown(this.held, bytes, MOST_TAKEN + PIECE_BYTES) : joined(this.held, bytes);
     // More than a head waits: from here on it is not read. Before that, pausing costs more than reading does.
     if (this.isTaken ? this.held.length >= MOST_TAKEN : hasHead(this.held)) this.pause();
     return true;

@@ -5,6 +5,7 @@ import type { Reading } from './reading.ts';
 /** What is looked at of a connection. */
 export interface Sender {
   readonly isGone: boolean;
+  readonly isEnding: boolean;
   readonly requests: number;
   readonly reading: Pick<Reading, 'isBlocked'> & {
     readonly parsing: Pick<Reading['parsing'], 'isBetween' | 'isInHead' | 'bodyLeft'>;
@@ -35,7 +36,8 @@ export class Late<T extends Sender> {
 
   tend(now: number): void {
     for (const [one, request] of this.#all) {
-      if (one.isGone || !isInBody(one) || one.requests > request.nth) this.#all.delete(one);
+      const isOver = one.isGone || one.isEnding || !isInBody(one);
+      if (isOver || one.requests > request.nth) this.#all.delete(one);
       else if (waitsForUs(one, Math.min(MUCH, one.reading.parsing.bodyLeft))) request.by = now + this.#timeMs;
       else if (now > request.by) {
         this.#all.delete(one);

@@ -12,7 +12,8 @@ import { copied } from './bytes.ts';
  * connection is taken in a turn of the event loop: with 64 KB, 3,000 strangers who send such bodies had others' connections
  * wait for 0.5 s, and one in a hundred for 3 s (0.06 and 0.4 with 4 KB, 2026-11-19).
  */
-const SHARED = Buffer.allocUnsafeSlow(4 * 1024);
+export const PIECE_BYTES = 4 * 1024;
+const SHARED = Buffer.allocUnsafeSlow(PIECE_BYTES);
 
 /** Where Node has its own names for it. */
 const [BUFFER, NEXT, CALLBACK] = namesOf(

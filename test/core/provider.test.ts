@@ -183,6 +183,18 @@ describe('who receives the mail', () => {
       'QQ Mail',
     ],
     [
+      'no decoy below an internet provider in front of an unknown host',
+      mx('dead77.onet.pl', 'mx.unknown-host.net'),
+      'third_party',
+      'Onet Poczta',
+    ],
+    [
+      'an internet provider before a host of its own',
+      mx('mx.poczta.onet.pl', 'mail.acme.com'),
+      'mailbox_provider',
+      'Onet Poczta',
+    ],
+    [
       'a platform before what the hoster left in place and a host of its own',
       mx('aspmx.l.google.com', 'mx00.ionos.com', 'mx.acme.com'),
       'business_platform',
@@ -512,6 +524,8 @@ describe('one machine that somebody rents below its landlord', () => {
     ['elb.us-east-1.amazonaws.com', false],
     ['eastus.cloudapp.azure.com', false],
     ['mail.contaboserver.net', false],
+    ['ns3045678.ovh.net', true],
+    ['ns12.ovh.net', false],
     // Customers' names for machines that all of them share.
     ['5f172727907c4ab7c1ceadc6ee8d0c.pamx1.hotmail.com', false],
     ['156121029.pamx1.hotmail.com', false],

@@ -10,7 +10,7 @@ test('pieces are one behind the other, what was given away before stays as it wa
       const buffers = new Set<ArrayBufferLike>();
       let held: Buffer = first!;
       for (const piece of rest) {
-        held = grown(held, piece);
+        held = grown(held, piece, 100_000);
         buffers.add(held.buffer);
         given.push([held, held.toString('hex')]);
       }
@@ -22,8 +22,14 @@ test('pieces are one behind the other, what was given away before stays as it wa
 });
 
 test('what is left of it, when its beginning was read, grows as well', () => {
-  const held = grown(Buffer.from('abc'), Buffer.from('def')).subarray(2);
-  const more = grown(held, Buffer.from('ghi'));
+  const held = grown(Buffer.from('abc'), Buffer.from('def'), 100).subarray(2);
+  const more = grown(held, Buffer.from('ghi'), 100);
   expect(more.toString()).toBe('cdefghi');
   expect(more.buffer).toBe(held.buffer);
+});
+
+test('no more room is taken than it may need', () => {
+  let held: Buffer = Buffer.alloc(40);
+  for (let length = 50; length <= 100; length += 10) held = grown(held, Buffer.alloc(10), 100);
+  expect([held.length, held.buffer.byteLength]).toEqual([100, 100]);
 });

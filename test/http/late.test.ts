@@ -9,7 +9,7 @@ function world() {
     waits: false,
     isBlocked: () => reading.waits,
   };
-  const one = { requests: 2, isGone: false, reading };
+  const one = { requests: 2, isGone: false, isEnding: false, reading };
   const ended: unknown[] = [];
   const late = new Late<typeof one>(10_000, line => void ended.push(line));
   const now = performance.now();
@@ -57,6 +57,7 @@ test.each<[string, (one: ReturnType<typeof world>) => void]>([
 test.each<[string, (one: ReturnType<typeof world>) => void]>([
   ['is there', ({ reading }) => Object.assign(reading.parsing, { isBetween: true })],
   ['was there, and the next is on its way', ({ one }) => Object.assign(one, { requests: 3 })],
+  ['has its last answer', ({ one }) => Object.assign(one, { isEnding: true })],
   ['will never be there', ({ one }) => Object.assign(one, { isGone: true })],
 ])('nobody is looked at any more whose request %s', (_, become) => {
   const it = world();
