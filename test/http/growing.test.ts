@@ -30,6 +30,6 @@ test('what is left of it, when its beginning was read, grows as well', () => {
 
 test('no more room is taken than it may need', () => {
   let held: Buffer = Buffer.alloc(40);
-  for (let length = 50; length <= 100; length += 10) held = grown(held, Buffer.alloc(10), 100);
+  for (const piece of [30, 30]) held = grown(held, Buffer.alloc(piece), 100);
   expect([held.length, held.buffer.byteLength]).toEqual([100, 100]);
 });
